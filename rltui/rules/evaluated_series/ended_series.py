@@ -18,8 +18,9 @@ def ended(series: Iterable[Ticks]) -> list[Ticks]:
     O(series log series) if one is silent.
     """
     long = [ticks for ticks in series if ticks.points >= MIN_POINTS and ticks.n >= MIN_POINTS]
-    newest = max((ticks.last_step for ticks in long), default=0)
-    if not any(ticks.last_step < newest and _is_silent(ticks, newest) for ticks in long):
+    newest = max([ticks.last_step for ticks in long], default=0)
+    behind = [ticks for ticks in long if ticks.last_step < newest]  # mostly none
+    if not any(_is_silent(ticks, newest) for ticks in behind):
         return []
     by_pace = sorted(
         ((_pace(ticks), place, ticks) for place, ticks in enumerate(long)), key=lambda entry: entry[0]

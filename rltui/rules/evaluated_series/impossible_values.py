@@ -34,7 +34,7 @@ def impossible_values(
     """Count finite values outside hard limits."""
     low, high = limits
     if len(values) == 1:
-        if not math.isfinite(value := float(values[0])) or low <= value <= high:
+        if not math.isfinite(value := values.item(0)) or low <= value <= high:
             return before
     elif not len(values) or (values.min() >= low and values.max() <= high):
         return before

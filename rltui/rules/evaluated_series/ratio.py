@@ -35,7 +35,7 @@ class Waiting:
 
     def only(self, step: int) -> float | None:
         """The value of the only point, if it is at this step."""
-        return float(self._values[0]) if self._steps[0] == step else None
+        return self._values.item(0) if self._steps.item(0) == step else None
 
     def all(self) -> tuple[Ints, Floats]:
         """Steps and values of all."""
@@ -67,9 +67,13 @@ class Ratio:
         if not other.count:
             own.add(steps, values)
             return _NO_STEPS, _NO_VALUES
-        if len(steps) == 1 == other.count and not own.count and (partner := other.only(steps[0])) is not None:
+        if (
+            len(steps) == 1 == other.count
+            and not own.count
+            and (partner := other.only(steps.item(0))) is not None
+        ):
             other.count = 0  # a live run: the only point that waits is the partner
-            value = float(values[0])
+            value = values.item(0)
             found = _quotient(*((partner, value) if side else (value, partner)))
             return (_NO_STEPS, _NO_VALUES) if found is None else (steps, np.array((found,)))
         own.add(steps, values)

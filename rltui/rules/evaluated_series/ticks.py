@@ -112,8 +112,8 @@ class Ticks:
         late: so many points, modulo the stride, must follow those of a tick before it is made.
         """
         count = len(values)
-        if count == 1 and math.isfinite(value := float(values[0])):
-            self._add_one(int(steps[0]), value, evaluate, late)
+        if count == 1 and math.isfinite(value := values.item(0)):
+            self._add_one(steps.item(0), value, evaluate, late)
             return
         if not count:
             return
@@ -273,10 +273,13 @@ class Ticks:
 
     def _append(self, first: int, last: int, value: float) -> None:
         """Add one tick."""
-        self._reserve(1)
+        if self.n == len(self.value):
+            self._reserve(1)
         place, value = self.n, value + 0.0
         self.value[place] = value
-        self.first[place], self.last[place] = first, last
+        self.first[place] = first
+        if self.last is not self.first:
+            self.last[place] = last
         self.n += 1
         self.serial += 1
         if len(self.start) < START:

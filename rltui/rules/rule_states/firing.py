@@ -41,6 +41,7 @@ from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
 
 BEGINS = 0.1  # share of the steps of a log that may be missing before it
+COUNTED = frozenset({NON_FINITE, ENDED})  # kinds without periods
 Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
 
 
@@ -62,7 +63,8 @@ class EvaluatedSeries:
         self.book, self._settings, self._resumes = book, settings, resumes
         self.evaluated = [*(each.ruled for each in series.values()), *derived]
         self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
-        self._made_of = len(series), len(derived), self._known()
+        self._made_of = len(series), len(derived)
+        self._short = [each.ticks for each in self.evaluated if each.ticks.n < START]
         # For `unless_logged`.
         logged = {
             each.ticks.canonical for each in self.evaluated if each.ticks.n >= START and not each.held_out
@@ -103,7 +105,8 @@ class EvaluatedSeries:
         """Whether no series, setting or resume has been added, and no series has become long enough."""
         if settings is not self._settings or resumes != self._resumes:
             return False
-        return self._made_of == (len(series), len(derived), self._known())
+        grown = any(ticks.n >= START for ticks in self._short)
+        return not grown and self._made_of == (len(series), len(derived))
 
     def candidates(self, possible: set[str]) -> list[tuple[Symptom, list[Groups]]]:
         """The symptoms with a rule in each group that may fire; mostly the same as before."""
@@ -168,10 +171,6 @@ class EvaluatedSeries:
         """Whether the log begins with the training, not with what was resumed."""
         first, last = self.span()
         return first <= (last - first) * BEGINS
-
-    def _known(self) -> int:
-        """Number of series that have enough ticks for `unless_logged`."""
-        return [each.ticks.n >= START for each in self.evaluated].count(True)
 
 
 class FiringState:
@@ -238,8 +237,7 @@ class FiringState:
             for state in self.series.states
             if state.period is not None
             or state.past
-            or (state.rule.kind == NON_FINITE and state.ticks.nonfinite is not None)
-            or state.rule.kind == ENDED
+            or (state.rule.kind in COUNTED and _may_be_counted(state))
         ]
 
     def any(self, rule_ids: Sequence[str]) -> bool:
@@ -293,6 +291,11 @@ class FiringState:
             if past and self.shows(state.rule):
                 for period in past:
                     yield state.rule, state.ticks, period
+
+
+def _may_be_counted(state: RuleState | UserRuleState) -> bool:
+    """Whether a state without periods may fire."""
+    return state.rule.kind == ENDED or state.ticks.nonfinite is not None
 
 
 def _may_meet(groups: Groups, possible: set[str]) -> bool:

@@ -136,7 +136,7 @@ def _aligned(mean: Ticks, spread: Sequence[Ticks]) -> tuple[Ints, Floats, Floats
     steps, ends = mean.last[mean.filled], [each.last[each.filled] for each in spread]
     count = min(len(steps), *map(len, ends))  # one may have an additional tick
     held = [each.value[:count] for each in (mean, *spread)]
-    if all(np.array_equal(steps[:count], each[:count]) for each in ends):
+    if all((steps[:count] == each[:count]).all() for each in ends):
         steps = steps[:count]
     else:
         held = [each.value[each.filled] for each in (mean, *spread)]
