@@ -60,6 +60,7 @@ def read(text: str) -> Rows:
         ("[7] reward=2.5 loss=0.5", 7, {"reward": 2.5, "loss": 0.5}),
         ("(7) reward: 2.5, loss: 0.5", 7, {"reward": 2.5, "loss": 0.5}),
         ("7 loss: 0.5 reward: 2.5", 7, {"loss": 0.5, "reward": 2.5}),
+        ("Finished episode 7 with a total reward of 2.50 in 11 steps", 7, {"total reward": 2.5}),
         ("第 7 回合, 奖励: 2.5", 7, {"奖励": 2.5}),
         ("第7轮 总奖励：2.5 探索率：0.5", 7, {"总奖励": 2.5, "探索率": 0.5}),
         ("エピソード7: 平均報酬: 2.5", 7, {"平均報酬": 2.5}),

@@ -62,6 +62,7 @@ _SLASHED = regex(
     rf"(?P<values>{_SLASHED_VALUE}(?: ?/ ?{_SLASHED_VALUE}){{1,7}})(?![\w/]|\.\w)"
 )
 _RESTS = regex(r"[\s|,;:/()\[\]#*=~.<>—–•▶·-]*")  # between the items of a line without other text
+_WITH = regex(r"with (?:an? )?", re.I)  # "Episode 3 ended with a total reward of 2.5"
 _REMARK = regex(r"\(\d[^()=:]{0,40}\)")  # at the end of a line: "(2/4 rendered)"
 _EPOCH_AND_BATCH = regex(
     r"\bepoch ?[:=]? ?[\[(]?(\d{1,9})(?:/(\d{1,9}))?[\])]?,? ?[\[(] ?(\d{1,12})/ ?(\d{1,12}) ?[\])]", re.I
@@ -332,8 +333,10 @@ def _plain_name(name: str, *, after_number: bool) -> str:
     if after_number and plain and joint.lower() in known.unnamed and counter_of(first) is not None:
         name = plain
     plain, _, last = name.rpartition(" ")
-    stated = last.lower() == "of" and known.telling.search(plain) is not None
-    return plain if stated and known.unnamed.isdisjoint(plain.lower().split()) else name
+    if last.lower() != "of" or known.telling.search(plain) is None:
+        return name
+    plain = plain[found.end() :] if (found := _WITH.match(plain)) else plain
+    return plain if known.unnamed.isdisjoint(plain.lower().split()) else name
 
 
 def _expand_key(found: re.Match[str]) -> str:
