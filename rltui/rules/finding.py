@@ -112,6 +112,15 @@ class Finding(NamedTuple):
         return f"since step {format_step(self.since_step)}"
 
     @property
+    def dated_message(self) -> str:
+        """The message and since when: `The policy moves by 3 nats per update (since step 40)`."""
+        return (
+            f"{self.message}, {self.since}"
+            if self.message.endswith(")")
+            else f"{self.message} ({self.since})"
+        )
+
+    @property
     def key(self) -> tuple[str, int]:
         """Identifies the episode: constant from its onset to its end."""
         return (self.id, self.since_step)

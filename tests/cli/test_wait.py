@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 import time
@@ -89,6 +90,17 @@ def test_a_stall_ends_it_with_three(tmp_path: Path) -> None:
     write(tmp_path / "logs" / "a", WELL, ago=1800, gap=10)
     done = rltui("wait", tmp_path / "logs", "--until", "end", "--until", "stalled", "--timeout", 5)
     assert done.code == 3 and done.out.splitlines()[-1].startswith("stalled: a has stalled")
+
+
+def test_a_program_that_failed_ends_it_as_a_stall_does(tmp_path: Path) -> None:
+    """A traceback at the end of the console is known before any silence is long; its line is named once."""
+    write(tmp_path / "logs" / "a", WELL, ago=120, gap=100)
+    console = tmp_path / "logs" / "a" / "console.log"
+    console.write_text('Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no\n')
+    os.utime(console, (time.time() - 100, time.time() - 100))
+    done = rltui("wait", tmp_path / "logs", "--until", "stalled", "--timeout", 5)
+    assert done.code == 3 and done.out.splitlines()[-1] == "stalled: a has ended by a failure"
+    assert "(line 1 of a/console.log), since step 80" in done.out
 
 
 def test_the_end_waits_for_all_runs(tmp_path: Path) -> None:

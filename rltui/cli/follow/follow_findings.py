@@ -72,8 +72,7 @@ class FindingReporter:
         }
         for name, finding in firing.items():
             if name not in before or before[name].rank < finding.rank:
-                message = f"{finding.message} ({finding.since})"
-                self._print("firing", view, marks[finding.severity], message, finding)
+                self._print("firing", view, marks[finding.severity], finding.dated_message, finding)
         for name, finding in before.items():
             if name not in firing:
                 self._print("resolved", view, marks["ok"], f"resolved: {finding.message}", finding)

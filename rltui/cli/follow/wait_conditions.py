@@ -156,7 +156,7 @@ def _match(condition: Condition, view: RunView, now: float) -> Match | None:
         found = [finding for finding in view.evaluator.findings() if finding.rank >= condition.limit]
         if not found:
             return None
-        message = f"{view.shown_name}: {found[0].message} ({found[0].since})"
+        message = f"{view.shown_name}: {found[0].dated_message}"
         return Match(condition, view.name, message, found[0].value, found[0].since_step, found[0])
     if condition.kind == "stalled":
         live = view.liveness(now)
