@@ -248,6 +248,9 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
         return None
     found, lasting = _Fall(window, means), rule.number("lasting", 0.0)
     if means is not None:
+        experienced = _is_experienced(rule, window, means.ticks)
+        if stays_idle(idle, experienced):
+            return None
         ticks = means.ticks[:, None]
         first = np.maximum(ticks // START, 2)
         start = means.sums[first] / first
@@ -259,7 +262,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             (ticks // FIRST > LENGTHS) | ((MAX_WINDOW_SHARE * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))
         ] = -np.inf
         sigmas = rule.number("sigmas", SIGMAS)
-        fell[~_is_experienced(rule, window, means.ticks)] = -np.inf
+        fell[~experienced] = -np.inf
         deepest = np.maximum.reduce(fell, axis=1)
         rows = np.flatnonzero(deepest > sigmas * means.least)
         rows = rows[deepest[rows] > sigmas * means.floor[rows]] if len(rows) else rows
@@ -304,15 +307,15 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
         ticks = means.ticks
-        first, wide, start, best = means.start_and_best
-        if rule.number("newest", 0.0):
-            best = means.mean(ticks - wide, ticks)
-        gain = best - start
         enough = ticks * window.ticks.stride >= rule.number("points", 60)
         enough &= _is_experienced(rule, window, ticks)
         rows = enough.nonzero()[0]
         if idle and not len(rows):
             return None
+        first, wide, start, best = means.start_and_best
+        if rule.number("newest", 0.0):
+            best = means.mean(ticks - wide, ticks)
+        gain = best - start
         little = _little(rule, window, start[rows], best[rows])
         effect, few = rule.number("effect", 0.5), np.sqrt(1 / wide[rows] + 1 / first[rows])
         margin = np.where(little > 0, 0.0, GAIN_MARGIN)  # a share of the start needs no test of noise

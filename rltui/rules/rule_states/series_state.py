@@ -148,8 +148,6 @@ class RuledTicks:
 
     def _wake(self, begun: int) -> None:
         """End the rest of rules whose range the ticks from `begun` on leave."""
-        if self._within(self._idle_range, begun):
-            return
         resting, self._resting, self._idle_range = self._resting, [], IdleRange()
         for state in resting:
             idle_range, state.idle_range = state.idle_range, None
@@ -178,7 +176,7 @@ class RuledTicks:
         """Evaluate the rules at the ticks from `begun` on."""
         if not self.shown and not self.recordings:
             return
-        if self._resting:
+        if self._resting and not self._within(self._idle_range, begun):
             self._wake(begun)
         if self._active and (moments := self._moments(self.ticks, begun)) is not None:
             self._evaluate_active(RollingWindow(self.ticks, moments), begun)
