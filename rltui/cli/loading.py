@@ -65,7 +65,7 @@ def load(
     from rltui.panes.runs.selection import RunSelection, settings_below
     from rltui.session.session import Session
 
-    logdirs, _ = readable_logdirs(logdirs)
+    logdirs, unopened = readable_logdirs(logdirs)
     selection = RunSelection(run_glob)
     config = read_config(logdirs, strict=True)
     with reading_progress() as progress:
@@ -83,6 +83,7 @@ def load(
         session.keep(selection.names(session.ordered(), time.time(), settings_below(logdirs)))
     if not session.runs:
         nothing_to_read(logdirs, run_glob, list(session.problems.values()))
+    session.problems.note(unopened)
     return session
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean
 from rltui.config import Config
-from rltui.metrics.definitions import plain, with_title
+from rltui.metrics.definitions import Definition, definitions, plain, with_title
 from rltui.metrics.explain_key import entry_of, explain
 from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule, listed
@@ -91,6 +91,11 @@ class FindingExplanation(NamedTuple):
             "check_next": list(self.rule.check_next),
             "sources": [self.rule.source],
         }
+
+
+def definition_of(words: str) -> Definition | None:
+    """The term, problem or finding of this name; None if there is none."""
+    return definitions().find(words) or finding_explanation(words)
 
 
 def finding_explanation(words: str) -> FindingExplanation | None:

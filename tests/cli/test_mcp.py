@@ -143,6 +143,21 @@ async def test_a_wait_leaves_no_thread_behind(logs: Path) -> None:
         assert not left & set(own)
 
 
+async def test_findings_and_terms_are_explained(logs: Path) -> None:
+    """What `check` finds can be asked for by its id, and a term by its name."""
+    async with Client(make_server([str(logs)])) as client:
+        finding = await ask(client, "explain", key="policy-collapsed")
+        assert finding["meanings"] == [] and finding["definition"]["title"] == "the policy collapsed"
+        assert (await ask(client, "explain", key="entropy"))["definition"]["kind"] == "term"
+
+
+async def test_a_missing_logdir_is_a_diagnostic(logs: Path) -> None:
+    """An agent does not see standard error: it is told which of several folders were not read."""
+    async with Client(make_server([str(logs), str(logs / "typo")])) as client:
+        found = await ask(client, "check", limit=1)
+        assert found["total"] and "missing" in {one["code"] for one in found["diagnostics"]}
+
+
 async def test_what_cannot_be_answered_is_an_error_of_one_line(logs: Path) -> None:
     """Unknown runs, metrics, tools, and arguments that do not fit."""
     async with Client(make_server([str(logs)])) as client:

@@ -32,7 +32,7 @@ from rltui.logs.follow.read_all import place_all
 from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
-from rltui.panes.explanations import explained_entries
+from rltui.panes.explanations import definition_of, explained_entries
 from rltui.panes.runs.facts import nearest_tags, tags_of
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.samples.run_catalogs import catalogs_of
@@ -83,11 +83,13 @@ def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     if framework is None and "run" in arguments:
         framework = _one_run(logdirs, arguments["run"], charts=False).framework
     entries = explained_entries(key, framework, read_config(tuple(logdirs))) or explained_entries(key)
-    if not entries:
+    definition = definition_of(key)
+    if not entries and definition is None:
         near = ", ".join(nearest(key))
         hint = f"nearest: {near}" if near else "list_metrics has the metrics of a run"
         fail(f"{clean(key, 120)}: no metric by this name; {hint}", FOUND)
-    return {"meanings": [entry.as_json() for entry in entries]}
+    told = {} if definition is None else {"definition": definition.as_json()}
+    return {"meanings": [entry.as_json() for entry in entries], **told}
 
 
 def list_metrics(logdirs: Sequence[str], arguments: Arguments) -> Answer:

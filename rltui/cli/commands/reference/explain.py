@@ -16,7 +16,7 @@ from rltui.metrics.definitions import Definition, as_lines, definitions
 from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import glossary, pane_id
-from rltui.panes.explanations import explained_entries, finding_explanation
+from rltui.panes.explanations import definition_of, explained_entries
 
 WIDTH = 80  # cells
 
@@ -51,10 +51,10 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     note_problems(config.problems)
     unknown, first = False, True
     joined = " ".join(keys)
-    is_phrase = len(keys) > 1 and (_definition(joined) is not None or definitions().metrics(joined))
+    is_phrase = len(keys) > 1 and (definition_of(joined) is not None or definitions().metrics(joined))
     for key in (joined,) if is_phrase else keys:
         entries = explained_entries(key, framework, config)
-        definition = _definition(key) if framework is None else None
+        definition = definition_of(key) if framework is None else None
         if not entries and definition is None:
             unknown = True
             _note_unknown(key, framework)
@@ -89,11 +89,6 @@ def _meanings(key: str, entries: list[GlossaryEntry]) -> list[str]:
         names = ", ".join(entry.frameworks) or "no framework"
         lines += wrap(f"{sign}{entry.metric.title} ({entry.canonical}): {names}", WIDTH - 2)
     return [lines[0], *(f"  {one}" for one in lines[1:])]
-
-
-def _definition(words: str) -> Definition | None:
-    """The term, problem or finding of this name."""
-    return definitions().find(words) or finding_explanation(words)
 
 
 def _records(
