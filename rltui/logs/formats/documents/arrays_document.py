@@ -18,6 +18,7 @@ import json
 import re
 import zlib
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -33,23 +34,26 @@ from rltui.logs.formats.printed_metrics.line_items import words
 _ARRAY = ".npy"
 _LISTS = (".txt", ".json", ".csv", ".log")
 _MAGIC = b"\x93NUMPY"
-_MIN_LENGTH, _MAX_LENGTH = 10, 4 << 20  # of a curve: fewer numbers are results
+_MAX_LENGTH = 4 << 20  # of a curve
 _KINDS = "fi"  # bytes and booleans are often rewards of a replay buffer
-_NUMBERS = rf"(?:\s*-?(?:\d[\d.eE+-]*|nan|inf)\s*(?:,|(?=\]))){{{_MIN_LENGTH},}}"
+_NUMBERS = rf"(?:\s*-?(?:\d[\d.eE+-]*|nan|inf)\s*(?:,|(?=\]))){{{MIN_LENGTH},}}"
 _LIST = regex(rf"\[{_NUMBERS}|{_NUMBERS}[^\n]*\Z")
 _VALUE = r"-?(?:\d[\d.eE+-]*|NaN|Infinity)"
 _PAIRS = regex(
-    rf"\[(?:\s*\[\s*\d{{1,18}}\s*,\s*{_VALUE}\s*\]\s*,?){{{_MIN_LENGTH}}}"
-    rf'|\{{(?:\s*"\d{{1,18}}"\s*:\s*{_VALUE}\s*,?){{{_MIN_LENGTH}}}'
+    rf"\[(?:\s*\[\s*\d{{1,18}}\s*,\s*{_VALUE}\s*\]\s*,?){{{MIN_LENGTH}}}"
+    rf'|\{{(?:\s*"\d{{1,18}}"\s*:\s*{_VALUE}\s*,?){{{MIN_LENGTH}}}'
 )
+
+
+def _header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it is stored column by column, and type. Raises ValueError for other content."""
+    read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
+    return read(file)
 
 
 def _shape(data: bytes) -> tuple[int, ...]:
     """The shape of an array of numbers. Raises ValueError for any other content."""
-    file = io.BytesIO(data)
-    version = npy.read_magic(file)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(file)
+    shape, _, dtype = _header(io.BytesIO(data))
     if dtype.kind not in _KINDS or dtype.itemsize < 4 or not shape or shape[0] > _MAX_LENGTH:
         raise ValueError("no curve")
     return tuple(map(int, shape))
@@ -87,19 +91,18 @@ def _whole_array(tag: str, data: bytes) -> tuple[Parts, None]:
         if not (np.array_equal(steps, np.rint(steps)) and (np.diff(steps) > 0).all()):
             raise ValueError("no steps")
         return {"": [{"step": int(step), tag: value} for step, value in pairs.tolist()]}, None
-    curve_length(data, _MIN_LENGTH)
+    curve_length(data, MIN_LENGTH)
     return {"": [{tag: value} for value in _loaded(data).reshape(-1).tolist()]}, None
 
 
 def _is_of_pairs(data: bytes) -> bool:
     """Whether an array has two columns, the first of which may be steps by what is there of it."""
     shape = _shape(data)
-    if len(shape) != 2 or shape[1] != 2 or shape[0] < _MIN_LENGTH:
+    if len(shape) != 2 or shape[1] != 2 or shape[0] < MIN_LENGTH:
         return False
     file = io.BytesIO(data)
-    read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
-    _, by_column, dtype = read(file)
-    size = _MIN_LENGTH * (1 if by_column else 2)
+    _, by_column, dtype = _header(file)
+    size = MIN_LENGTH * (1 if by_column else 2)
     rest = data[file.tell() : file.tell() + size * dtype.itemsize]
     if len(rest) < size * dtype.itemsize:
         return False
@@ -168,7 +171,7 @@ def _matches_curve(name: str, head: bytes) -> bool:
         return True
     try:
         return head.startswith(_MAGIC) and bool(
-            _columns(lower, head) if table else _is_of_pairs(head) or curve_length(head, _MIN_LENGTH)
+            _columns(lower, head) if table else _is_of_pairs(head) or curve_length(head, MIN_LENGTH)
         )
     except (ValueError, TypeError, SyntaxError):
         return False

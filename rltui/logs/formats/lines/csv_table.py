@@ -68,14 +68,10 @@ class CsvParser(LineParser):
             return
         if not header.has_steps:
             head = file.read_at(0, min(_HEADER_CAP, file.size())).split(b"\n")[1 : MIN_EVEN_ROWS + 1]
-            split = [header.cells(row.strip(b"\r\0")) for row in head]
-            rows = [header.record(cells) for cells in split if len(cells) == len(header.names)]
-            if (column := header.find_step_column(rows)) is not None:
+            if (column := header.find_step_column(header.records(head))) is not None:
                 header = header.with_step(column)
-        for line in lines:
-            cells = header.cells(line.rstrip(b"\r"))
-            if len(cells) == len(header.names):
-                records.add(header.record(cells))
+        for record in header.records(lines):
+            records.add(record)
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A row without newline may be cut within a number, so it is not read."""
@@ -270,16 +266,21 @@ def _matches(name: str, head: bytes) -> bool:
     first, count = lines[1], 2
     while first.count(b'"') % 2 and count < len(lines):  # a quoted field over several lines
         first, count = first + b"\n" + lines[count], count + 1
-    cells = header.cells(first.rstrip(b"\r"))
-    record = header.record(cells) if len(cells) == len(header.names) else {}
     cut = len(lines) == count
-    numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
+    numbers = [
+        key
+        for record in header.records([first])
+        for key, value in record.items()
+        if type(value) in (int, float) and key not in steps
+    ]
     if not steps and (log_contents.is_of_data(header.names, numbers) or _is_of_items(header, lines[1:-1])):
         return False
     evaluates = log_file_names.names().evaluation.search(name) is not None
     if not steps and evaluates and not (monitor or _counts(header, lines[1:-1])):
         return False
-    if steps and log_contents.is_of_evaluation(name, steps, _column(header, steps[0], lines[1:-1])):
+    if steps and log_contents.is_of_evaluation(
+        name, steps, [record.get(steps[0]) for record in header.records(lines[1:-1])]
+    ):
         return False
     if not steps and _is_data_set(name, numbers):
         return False
@@ -300,12 +301,6 @@ def _is_data_set(name: str, numbers: Sequence[str]) -> bool:
     return log_file_names.names().data_sets.search(name) is not None and not any(
         map(log_file_names.names().column.search, numbers)
     )
-
-
-def _column(header: TableHeader, name: str, rows: Sequence[bytes]) -> list[object]:
-    """The values of a column, of rows with all cells."""
-    every = [header.cells(row.rstrip(b"\r")) for row in rows]
-    return [header.record(cells).get(name) for cells in every if len(cells) == len(header.names)]
 
 
 def _is_column(name: str, head: bytes) -> bool:
@@ -349,9 +344,7 @@ def _is_name(cell: str) -> bool:
 
 def _counts(header: TableHeader, rows: Sequence[bytes]) -> bool:
     """Whether a table has a column of steps without their name."""
-    every = [header.cells(row.rstrip(b"\r")) for row in rows]
-    found = [header.record(cells) for cells in every if len(cells) == len(header.names)]
-    return header.find_step_column(found[: header.rows_to_decide]) is not None
+    return header.find_step_column(header.records(rows)[: header.rows_to_decide]) is not None
 
 
 def _is_table(head: bytes) -> bool:
@@ -361,9 +354,9 @@ def _is_table(head: bytes) -> bool:
     header = (TableHeader.of(first) or TableHeader.of_words(first, rows[0])) if rows else None
     if header is None or not record_keys.step_keys(header.names):
         return False
-    every = [header.cells(row) for row in rows]
-    return all(len(cells) == len(header.names) for cells in every) and all(
-        type(value) in (int, float) for cells in every for value in header.record(cells).values()
+    records = header.records(rows)
+    return len(records) == len(rows) and all(
+        type(value) in (int, float) for record in records for value in record.values()
     )
 
 

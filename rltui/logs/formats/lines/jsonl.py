@@ -94,7 +94,7 @@ class JsonlParser(LineParser):
                     add(each)
             except ValueError:
                 if line.strip(b"\xef\xbb\xbf" + BLANKS):
-                    self.skipped.add(line, start + sum(map(len, lines[:number])) + number)
+                    self.skip(lines, number, start)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Add the objects, without counting other lines."""

@@ -37,6 +37,7 @@ class LineParser(ABC):
     def __init__(self, path: str, code: str = "", unusable: str = "") -> None:
         self.path = path
         self.skipped = SkippedLines(path, code, unusable)
+        self._notes: dict[str, Problem | None] = {}  # by code; None once they were reported
 
     @abstractmethod
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
@@ -57,7 +58,17 @@ class LineParser(ABC):
 
     def problems(self) -> list[Problem]:
         """Problems since the last call."""
-        return self.skipped.problems()
+        notes = [note for note in self._notes.values() if note is not None]
+        self._notes = dict.fromkeys(self._notes)
+        return [*self.skipped.problems(), *notes]
+
+    def skip(self, lines: Sequence[bytes], number: int, start: int) -> None:
+        """Count one of the lines that begin at `start` as unusable."""
+        self.skipped.add(lines[number], start + sum(map(len, lines[:number])) + number)
+
+    def note(self, code: str, message: str) -> None:
+        """Report something about the log, once."""
+        self._notes.setdefault(code, Problem("info", code, self.path, message))
 
 
 class LineReader(ReadFromStart):

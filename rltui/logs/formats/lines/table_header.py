@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import orjson
@@ -114,6 +114,11 @@ class TableHeader:
                 number = number_in(cell)
                 record[name] = cell if number is None else number
         return record
+
+    def records(self, rows: Iterable[bytes]) -> list[dict[str, object]]:
+        """The records of the rows with all cells."""
+        every = [self.cells(row.strip(b"\r\0")) for row in rows]
+        return [self.record(cells) for cells in every if len(cells) == len(self.names)]
 
     def is_short(self, cells: Sequence[str]) -> bool:
         """Whether a row has a step, but not the last cells."""

@@ -24,6 +24,7 @@ from rltui.logs.formats.lines.line_reader import LineParser, LineReader
 from rltui.logs.formats.printed_metrics.line_items import (
     ANSI,
     BAR,
+    ROUNDED,
     Counter,
     LabelledLine,
     Step,
@@ -286,7 +287,6 @@ class LabelledParser(LineParser):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._lines = LabelledLines()
-        self._reported = False
         self._has_metrics = False
         self._may_have_settings = True  # until they, or metrics, were printed
 
@@ -312,11 +312,9 @@ class LabelledParser(LineParser):
 
     def problems(self) -> list[Problem]:
         """Reports, once, that printed values are rounded."""
-        if self._reported or not self._has_metrics:
-            return []
-        self._reported = True
-        message = "the console shows few digits: its values are rounded"
-        return [Problem("info", "rounded", self.path, message)]
+        if self._has_metrics:
+            self.note(*ROUNDED)
+        return super().problems()
 
 
 def holds_metrics(data: bytes) -> bool:

@@ -31,6 +31,7 @@ from rltui.schema.toml_files import read_table
 ANSI = regex(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 RAY = regex(r"^\s*\((?!\d+\))[\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 BAR = "progress_bar"  # name of the counter of a bar
+ROUNDED = ("rounded", "the console shows few digits: its values are rounded")  # code and text of a note
 PLAIN_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?|[-+]?(?:nan|NaN|inf|Infinity)"
 NUMBER = PLAIN_NUMBER.replace(r"\d+", r"\d+(?:,\d+)*", 1)  # thousands separators, decimal commas
 _WORD = r"(?!(?:nan|NaN|inf|Infinity)\b)[^\W\d][\w%/.()@]*"

@@ -16,7 +16,7 @@ from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import LineParser, LineReader
-from rltui.logs.formats.printed_metrics.line_items import ANSI
+from rltui.logs.formats.printed_metrics.line_items import ANSI, ROUNDED
 from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
@@ -69,7 +69,6 @@ class ConsoleParser(LineParser):
     def __init__(self, path: str) -> None:
         self._trainer = TrainerLines()
         super().__init__(path)
-        self._reported: set[str] = set()
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Add the records of metrics lines; all other lines are ignored."""
@@ -99,15 +98,11 @@ class ConsoleParser(LineParser):
 
     def problems(self) -> list[Problem]:
         """Reports, once each, that values are rounded or steps counted."""
-        found = []
-        for code, holds, message in (
-            ("rounded", self._trainer.rounded, "the console shows few digits: its values are rounded"),
-            ("counted-steps", self._trainer.counted, "the console names no steps: its rows are counted"),
-        ):
-            if holds and code not in self._reported:
-                self._reported.add(code)
-                found.append(Problem("info", code, self.path, message))
-        return found
+        if self._trainer.rounded:
+            self.note(*ROUNDED)
+        if self._trainer.counted:
+            self.note("counted-steps", "the console names no steps: its rows are counted")
+        return super().problems()
 
 
 def _matches(name: str, head: bytes) -> bool:

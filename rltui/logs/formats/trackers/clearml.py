@@ -32,7 +32,7 @@ class ClearmlParser(LineParser):
         """Add the events of complete lines."""
         for number, line in enumerate(lines):
             if line.strip(BLANKS) and not _add_events(line, records):
-                self.skipped.add(line, start + sum(map(len, lines[:number])) + number)
+                self.skip(lines, number, start)
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Add the events, without counting other lines."""

@@ -12,6 +12,7 @@ import os
 from functools import lru_cache
 
 from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.lines.table_header import split_row
 from rltui.logs.formats.trackers.part_reader import Look, TrackerPart
 from rltui.logs.log_file_names import exported_columns, is_plain
 from rltui.logs.records.parse_number import from_text, step_of
@@ -82,12 +83,8 @@ def _table(place: str, size: int, stamp: int) -> tuple[str, list[list[str]]]:
 @lru_cache(maxsize=8)
 def _columns(header: str) -> Columns:
     """The columns of each run; empty for any other table."""
-    try:
-        cells = next(csv.reader([header]), [])
-    except csv.Error:
-        return {}
     columns: Columns = {}
-    for place, column in enumerate(exported_columns(cells), 1):
+    for place, column in enumerate(exported_columns(split_row(header.rstrip("\r\n"), ",")), 1):
         if not step_keys([column["tag"]]):
             columns.setdefault(column["run"], {}).setdefault(column["tag"], []).append(place)
     return columns
