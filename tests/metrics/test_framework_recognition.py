@@ -187,6 +187,24 @@ def test_tunix_is_told_by_the_mode_within_its_names() -> None:
             "batch/solver/fractions/too_hard": "reward.solve_none_fraction", "actor/pg_loss": "policy.loss",
             "critic/score/mean": "reward.score.mean", "timing_s/step": "timing.step",
         }),
+        ("torchtitan", {
+            "rollout_reward/_mean": "reward.mean", "validation_reward/_mean": "validation.reward.mean",
+            "rollout/response_length/mean": "lengths.response.mean", "loss/mean": "policy.total_loss",
+            "loss/ratio_clipped_frac": "policy.clip_fraction", "trainer/entropy/mean": "policy.entropy",
+            "timing/step/wait_for_training_batch": "timing.wait_for_data",
+            "advantage/_std": "policy.advantage.std",
+        }),
+        ("verl", {  # of Agent Lightning
+            "training/reward": "reward.mean", "val/reward": "validation.reward.mean",
+            "training/n_zero_adv_groups": "discarded.zero_advantage", "actor/pg_loss": "policy.loss",
+            "timing_s/step": "timing.step", "actor/grad_norm": "optimizer.grad_norm",
+        }),
+        ("slime", {  # of miles
+            "perf/fully_async/queue_length": "load.queue_depth",
+            "train/train_rollout_kl": "rollout.mismatch_kl", "rollout/raw_reward": "reward.score.mean",
+            "perf/actor_train_tflops": "perf.tflops",
+            "perf/actor_train_mfu": "perf.mfu.actor",
+        }),
         ("verl", {  # of EasyR1
             "reward/overall": "reward.mean", "reward/format": "rollout.format_score",
             "val/reward_score": "validation.reward.mean", "actor/pg_clipfrac_higher": "policy.clip_fraction",
