@@ -42,6 +42,11 @@ SYMPTOMS = {
         "lengths.response_clip_fraction": step(0.01, 0.97, noise=0.005),
     },
     "length-hacking": {"reward.mean": RISE, "lengths.response.mean": step(200, 12, at=80)},
+    "length-collapse-without-gain": {
+        "reward.mean": np.concatenate((RISE[:120], np.linspace(0.65, 0.35, 20), np.full(12, 0.35))),
+        "lengths.response.mean": np.concatenate((flat(300, 120), np.linspace(300, 60, 20), flat(60, 12))),
+        "lengths.response_clip_fraction": np.concatenate((flat(0.4, 60), np.full(92, 0.02))),
+    },
     "reward-hacking": {"reward.mean": RISE, "reward.component.mean": step(0.6, 0.01, at=80)},
     "runaway-length": {
         "reward.mean": RISE,
@@ -695,7 +700,8 @@ def test_a_return_that_stays_below_that_of_random_actions_is_told() -> None:
 
 def test_a_return_below_its_start_is_one_finding_however_it_is_told() -> None:
     """It is no second finding beside a missing gain, nor beside the symptom that has its cause."""
-    returns = np.concatenate((flat(150, 60, 0.2), flat(5, 900, 0.2)))
+    noise = np.random.default_rng(12).normal(size=960)
+    returns = np.repeat((150.0, 5.0), (60, 900)) * (1 + np.repeat((0.01, 0.2), (60, 900)) * noise)
     greedy = np.maximum(0.01, 1 - np.arange(960) / 200)
     for cause, told in (
         ({}, "return-long-below-start"),
@@ -815,3 +821,12 @@ def test_what_was_gained_on_held_out_tasks_is_a_gain_of_a_run_that_is_over() -> 
         evaluator.feed([fresh("eval/validation.accuracy", held_out, range(10, 301, 10))])
         evaluator.set_run_over(True)
         assert ("ended-without-gain" in ids(evaluator)) is told
+
+
+def test_an_entropy_that_was_never_measured_is_no_collapse_of_a_run_that_gains() -> None:
+    """Loops write zero where they compute none; without a gain it may be true from the first update on."""
+    noise = 0.2 * np.random.default_rng(8).normal(size=500)
+    for rise, told in ((0.3, False), (0.0, True)):
+        reward = np.linspace(0.6, 0.6 + rise, 500) + noise
+        evaluator = evaluator_of({"policy.entropy": np.zeros(500), "reward.accuracy": reward})
+        assert bool(ids(evaluator, "warning") | ids(evaluator, "critical")) is told
