@@ -237,6 +237,15 @@ def test_torch_add_scalars(tmp_path: Path) -> None:
         assert heard.points[f"run/loss_total_eval/{EVENTS}"] == points(range(5), tag="loss/total/eval")
 
 
+def test_a_curve_with_the_name_of_its_main_tag(tmp_path: Path) -> None:
+    """`add_scalars("agent0/loss", {"agent0/loss": 1.0})`, as in HARL, is the series `agent0/loss`."""
+    write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))
+    write(tmp_path / f"agent0_loss_agent0/loss/{EVENTS}", event_bytes(range(5), tag="agent0/loss"))
+    heard = once(tmp_path)
+    assert list(heard.runs()) == ["."]
+    assert heard.points[f"agent0_loss_agent0/loss/{EVENTS}"] == points(range(5), tag="agent0/loss")
+
+
 def test_tensorboardx_add_scalars(tmp_path: Path) -> None:
     """`<main>/<key>/` with the main tag alone in it is folded as well."""
     write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))

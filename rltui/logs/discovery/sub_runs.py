@@ -54,8 +54,10 @@ class AddedCurve:
     below: str
 
     def __call__(self, tag: str) -> str:
-        """The tag in its run."""
-        return f"{self.main}/{self.key}" if tag == self.main else f"{self.below}/{tag}"
+        """The tag in its run; a curve that has the name of the main tag (HARL, MAPPO) keeps it."""
+        if tag != self.main:
+            return f"{self.below}/{tag}"
+        return tag if self.key in (tag, tag.replace("/", "_")) else f"{tag}/{self.key}"
 
 
 def _same_writer(name: str, uppers: Sequence[str]) -> bool:
