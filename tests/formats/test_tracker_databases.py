@@ -539,7 +539,7 @@ def test_a_row_that_holds_no_numbers_costs_itself(tmp_path: Path, step: object, 
     runs, _ = _read(tmp_path)
     assert runs == {"tiny/ppo": {"loss": [(1, 0.5), (3, 0.25)]}}
     (problem,) = [each for delivery in read_all([str(tmp_path)]) for each in delivery.batch.problems]
-    assert problem.code == "bad-row" and problem.message.startswith("1 rows skipped")
+    assert problem.code == "bad-row" and problem.message.startswith("1 row skipped")
 
 
 @given(st.integers(0, 1 << 40))

@@ -39,7 +39,7 @@ class CsvParser(LineParser):
     """The `LineParser` of tables."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, "bad-row", "rows skipped that do not fit the header")
+        super().__init__(path, "bad-row", "row", "skipped for not fitting the header")
         self._header: TableHeader | None = None
         self._pending: list[dict[str, object]] | None = None  # rows until the column of steps is determined
         self._step_column: str | None = None  # a column of steps without a typical name

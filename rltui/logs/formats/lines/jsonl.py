@@ -76,7 +76,7 @@ class JsonlParser(LineParser):
     """The `LineParser` of JSON lines."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, "not-json", "lines skipped that are no JSON objects")
+        super().__init__(path, "not-json", "line", "skipped for not being a JSON object")
         self._bare_nan = False  # the last line had bare NaN or Infinity, so the next one probably has, too
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:

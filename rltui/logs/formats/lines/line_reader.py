@@ -34,9 +34,9 @@ class RecordSink(Protocol):
 class LineParser(ABC):
     """Parses the lines of one log, in order. skipped: counts unusable lines, if the format reports them."""
 
-    def __init__(self, path: str, code: str = "", unusable: str = "") -> None:
+    def __init__(self, path: str, code: str = "", noun: str = "line", why: str = "") -> None:
         self.path = path
-        self.skipped = SkippedLines(path, code, unusable)
+        self.skipped = SkippedLines(path, code, noun, why)
         self._notes: dict[str, Problem | None] = {}  # by code; None once they were reported
 
     @abstractmethod

@@ -47,7 +47,7 @@ class SamplesReader(ReadFromStart):
         self._path = path
         self._lines = TextLines(path)
         self._tags = TagTable(path)
-        self._skipped = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
+        self._skipped = SkippedLines(path, "not-json", "line", "skipped for not being a JSON object")
         self._match = match_log(path)
         self._logged = self._match is not None and self._match.layout.kind == "metrics"
         self._default = step_in_path(path) if self._match is None else self._match.step
@@ -210,7 +210,7 @@ class SamplesReader(ReadFromStart):
             return
         (place, self._latest), self._released = self._released, None
         skipped, late = self._skipped, self._late
-        self._skipped = SkippedLines(self._path, "", "")  # unusable lines were reported before
+        self._skipped = SkippedLines(self._path)  # unusable lines were reported before
         again, rest = place, b""
         while place < end and (data := file.read_at(place, min(BLOCK, end - place))):
             *lines, rest = (rest + data).split(b"\n")

@@ -9,7 +9,7 @@ truncated while its writer has it open (it will not).
 from __future__ import annotations
 
 from rltui.common.problem import Problem
-from rltui.common.text import quote
+from rltui.common.text import count_of, quote
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
 
 MAX_WAITS = 4  # reads for which zeros before text may be filled in
@@ -161,10 +161,10 @@ class TextLines:
 
 
 class SkippedLines:
-    """Counts unusable lines of one log. what: their description, after the number."""
+    """Counts unusable lines of one log. noun: what one of them is called. why: stands behind their number."""
 
-    def __init__(self, path: str, code: str, what: str) -> None:
-        self._path, self._code, self._what = path, code, what
+    def __init__(self, path: str, code: str = "", noun: str = "line", why: str = "") -> None:
+        self._path, self._code, self._noun, self._why = path, code, noun, why
         self._count = self._reported = 0
         self._offset = 0
         self._first = ""
@@ -181,5 +181,5 @@ class SkippedLines:
         if self._count == self._reported:
             return []
         self._reported = self._count
-        message = f"{self._count:,} {self._what}, the first: {self._first}"
+        message = f"{count_of(self._count, self._noun)} {self._why}, the first: {self._first}"
         return [Problem("warning", self._code, self._path, message, self._offset, self._count)]

@@ -26,7 +26,7 @@ class ClearmlParser(LineParser):
     """The `LineParser` of arrays of events."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, "not-json", "lines skipped that are no arrays of events")
+        super().__init__(path, "not-json", "line", "skipped for not being an array of events")
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Add the events of complete lines."""

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, ProblemLevel
+from rltui.common.text import count_of
 from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
@@ -101,7 +102,7 @@ class PartReader(ReadFromStart, Generic[C]):
         if not look.skipped:
             return []
         self._skipped += look.skipped
-        message = f"{self._skipped:,} rows skipped that hold no numbers of a step"
+        message = f"{count_of(self._skipped, 'row')} skipped for holding no numbers of a step"
         return [Problem("warning", "bad-row", self._path, message, count=self._skipped)]
 
     def _alerts(self, look: Look[C]) -> list[Problem]:
