@@ -113,6 +113,12 @@ def test_a_narrow_list_has_room_for_reasons() -> None:
     assert "age ↑" in title  # which still names the order
 
 
+def test_a_narrow_list_says_how_to_leave_it() -> None:
+    """Hints that do not fit are left out as a whole, those of rare keys first."""
+    foot = run_list().frame(40, 12).lines[-1].text
+    assert "Enter show" in foot and "Esc back" in foot and "…" not in foot
+
+
 def test_the_keys_go_round_all_columns() -> None:
     """Pressed often enough, they lead back to the first column; the other key goes the other way."""
     screen = run_list()

@@ -17,7 +17,7 @@ from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_heal
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.compared_run_names import sign_of
-from rltui.screen.pages.page import Page, Spot, hint_bar, hints_for, scrolled
+from rltui.screen.pages.page import Page, Spot, fitting, hint_bar, hints_for, scrolled
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
@@ -202,7 +202,8 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
         return Page([sides(left, right, width, back="bar")])
     if state.message:
         return hint_bar((), width, [(f" {state.message}", "strong")])
-    return hint_bar(hints_for(state.options.keys, key_table().context["runs"].hints), width)
+    context = key_table().context["runs"]
+    return hint_bar(fitting(hints_for(state.options.keys, context.hints), width - 1, context.kept), width)
 
 
 # ---- lines
