@@ -128,12 +128,17 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command and return its exit code: 2 instead of 0 if a LOGDIR could not be opened.
 
-        A closed pipe, as with `| head`, ends it with 0; click would exit with 1.
+        So does an error message: a name that is not found may be one of that LOGDIR. A closed pipe, as with
+        `| head`, ends it with 0; click would exit with 1.
         """
         try:
             code = super().invoke(ctx)
         except click.exceptions.Exit as end:
             code = end.exit_code
+        except CommandError as error:
+            if UNOPENED in ctx.meta:
+                error.code = WRONG
+            raise
         except BrokenPipeError:
             code = _drop_output(0)
         return code or (WRONG if UNOPENED in ctx.meta else 0)

@@ -28,6 +28,16 @@ def test_a_run_that_begins_after_the_baseline_ended_has_no_common_step(tmp_path:
     assert {run["run"]: run["matched"] for run in runs} == {"later": None, "beside": 99}
 
 
+def test_a_run_that_may_be_in_a_missing_logdir_is_not_an_unknown_one(tmp_path: Path) -> None:
+    """Without another run or the baseline: 1 if all was read, 2 if a LOGDIR could not be opened."""
+    log(tmp_path / "logs/base", range(100))
+    for baseline in ("base", "best"):
+        alone = rltui("compare", tmp_path / "logs", "--baseline", baseline)
+        both = rltui("compare", tmp_path / "logs", tmp_path / "typo", "--baseline", baseline)
+        assert (alone.code, both.code) == (1, 2)
+        assert alone.err in both.err and not both.out
+
+
 def test_a_key_that_is_written_with_the_other_sign_says_so(tmp_path: Path) -> None:
     """An entropy_loss of -0.1 is less entropy than -0.6, and a mismatch of 0.9 less agreement than 0.1."""
     for name, entropy, mismatch in (("base", -0.6, 0.1), ("run", -0.1, 0.9)):
