@@ -54,6 +54,7 @@ class Header(NamedTuple):
     cut_short: bool = False  # it ended before its planned end, or failed
     exit_code: int = 0  # of its process, if its tracker recorded one
     failed: bool = False  # by its exit code, or by an exception at the end of its console
+    interrupted: bool = False  # its console ends with Ctrl-C
     job: Job | None = None  # the scheduler job that writes the run
     job_left: float | None = None  # time until its limit
     last_error: str = ""  # printed by a run that stopped
@@ -89,6 +90,8 @@ class Header(NamedTuple):
         """`usual gap 1m 04s · between steps, longest phase generation`; empty unless the run stopped."""
         if self.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
+        if self.interrupted:
+            return f"at {self.step_text.replace(' / ', ' of ')}"
         if self.cut_short:
             code = f"exit code {self.exit_code} " if self.exit_code else ""
             return f"{code}at {self.step_text.replace(' / ', ' of ')}"
@@ -109,6 +112,8 @@ class Header(NamedTuple):
         """The state of a run that stopped: `stalled 35m`, `ended early`, `log gone`."""
         if self.quiet == GONE:
             return "log gone"
+        if self.interrupted:
+            return "stopped by its user"
         if self.cut_short:
             return "failed" if self.failed else "ended early"
         known = self.age is not None and math.isfinite(self.age)
@@ -171,6 +176,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
         headline=headline_of(then.findings),
         progress=step / total if step is not None and total else None,
         cut_short=False,
+        interrupted=False,
         last_error="",
         job=None,
     )
@@ -189,6 +195,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         cut_short=alive.cut_short and at_step is None,
         exit_code=alive.exit_code,
         failed=alive.failed,
+        interrupted=alive.interrupted and at_step is None,
         step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
         total=alive.total,
         progress=alive.progress,

@@ -73,6 +73,7 @@ class RunView:
         self._held_points = 0
         self.continued = False  # by another run, which means that it has ended
         self._reported_end = False  # the last line of its console says that it has ended
+        self._interrupted = False  # its console ends with Ctrl-C
         self._failed_at: float | None = None  # when its console ended with an exception
         self.beside = beside  # looks up what files near its logs say
         self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of a version, for planned steps
@@ -193,6 +194,7 @@ class RunView:
                 known = self._pace = (version, beside, measured_pace(self.run, beside=beside))
         pace = known[2].reported_end() if self._reported_end else known[2]
         pace = pace if self._failed_at is None else pace.failed(self._failed_at)
+        pace = pace.stopped_by_user() if self._interrupted else pace
         return pace.continued() if self.continued else pace
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
@@ -204,6 +206,7 @@ class RunView:
         self.last_line = "" if newest is None else newest.last_line
         self._reported_end = newest is not None and reports_end(self.run, newest)
         failed = newest is not None and newest.exception and not outlived(self.run, newest)
+        self._interrupted = newest is not None and newest.interrupted and not outlived(self.run, newest)
         self._failed_at = newest.modified if newest is not None and failed else None
         if not any(report.failures for report in self.consoles):
             return self.set_findings("consoles", ())
@@ -277,6 +280,7 @@ class RunView:
         complete = self.run.exit_code == 0 or (alive.progress or 0.0) >= 1.0
         if (
             alive.state == "live"
+            or alive.interrupted
             or complete
             or any(one.rank for one in self._external_findings("consoles", "job", "state"))
         ):

@@ -10,6 +10,7 @@ import pytest
 from rltui.cli.documents.check_document import exit_code, report
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.panes.header import header
+from rltui.panes.render.lines.header_lines import header_lines
 from rltui.rules.finding import unexplained
 from rltui.session.session import Session
 from tests.support.logs.live_logs import write_rows
@@ -158,3 +159,33 @@ def test_a_live_run_is_warned_at_most(tmp_path: Path, text: str) -> None:
     session = Session.load([tmp_path])
     session.set_consoles({"run": session.runs["run"].consoles}, 1_700_000_650.0)
     assert [one.severity for one in session.runs["run"].evaluator.findings()] == ["warning"]
+
+
+INTERRUPT = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nKeyboardInterrupt\n'
+
+
+@pytest.mark.parametrize(
+    ("end", "interrupted"),
+    [
+        (INTERRUPT, True),
+        (f"^C{INTERRUPT}wandb: Synced 4 files\n", True),
+        (f"{INTERRUPT}step: 61 | loss: 0.5\n", False),
+        (f"{OOM}{INTERRUPT}", False),
+        (f"{INTERRUPT}{{'loss': 0.4, 'epoch': 2.0}}\n", False),
+    ],
+)
+def test_a_run_whose_console_ends_with_ctrl_c_was_stopped_by_its_user(
+    end: str, interrupted: bool, tmp_path: Path
+) -> None:
+    """It has ended at once, without an alarm; not if the training went on, or failed before."""
+    _run(tmp_path / "run")
+    _console(tmp_path / "run" / "console.log", f"started\n{end}")
+    session = Session.load([tmp_path])
+    view, soon = session.runs["run"], 1_700_000_701.0
+    session.set_consoles({"run": view.consoles}, soon)
+    view.update_liveness_finding(soon)
+    alive = view.liveness(soon)
+    assert (alive.state == "ended", alive.interrupted, alive.cut_short) == (interrupted, interrupted, False)
+    told = [one.title for one in view.evaluator.findings() if one.id == "run-interrupted"]
+    assert told == (["stopped by its user"] if interrupted else [])
+    assert ("Stopped by its user: at step 59" in header_lines(header(view, soon), 100)[1].text) == interrupted

@@ -76,6 +76,8 @@ def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, un
         age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
         parts.insert(1, f"{alive.word}{age}{usual}")  # after the cause, since lists show the state as well
+    elif alive.interrupted:
+        parts.insert(1, "stopped by its user")
     elif alive.cut_short:
         code = f"exit code {alive.exit_code}" if alive.exit_code else ""
         done = f"ended early, {format_progress(alive.progress or 0.0)} done" if alive.unfinished else ""

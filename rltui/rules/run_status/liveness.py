@@ -24,6 +24,7 @@ class Liveness(NamedTuple):
     exit_code: int = 0  # of its process, if its tracker recorded one
     complete: bool = False  # no point of its planned steps is missing, at its interval of logging
     exception: bool = False  # its console ends with one
+    interrupted: bool = False  # its console ends with Ctrl-C: its user stopped it
     over: bool = False  # ended for certain, or silent for long in its points and in its files
 
     @property
@@ -46,7 +47,7 @@ class Liveness(NamedTuple):
     def ended_as_planned(self) -> bool:
         """Whether it is known to have ended, with all of its planned steps as far as these are known."""
         known = self.state == "ended" and self.known and self.quiet != GONE
-        return known and not (self.failed or self.unfinished)
+        return known and not (self.failed or self.unfinished or self.interrupted)
 
     @property
     def cut_short(self) -> bool:

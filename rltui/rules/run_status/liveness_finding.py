@@ -1,4 +1,4 @@
-"""The remark that a run has stalled or ended early: its usual interval, what stopped, its last line."""
+"""The remark that a run has stalled, ended early or was stopped: the gap, what stopped, its last line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from rltui.rules.finding import Finding
 from rltui.rules.run_status.liveness import Liveness
 
 STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
-STATES = (STALLED, ENDED_EARLY, CRASHED)
+INTERRUPTED = "run-interrupted"
+STATES = (STALLED, ENDED_EARLY, CRASHED, INTERRUPTED)
 PANE = "timing"
 _ADVICE = "Look at the end of its console: a time limit, no memory, a full disk or a signal can end it."
 
@@ -19,7 +20,7 @@ _ADVICE = "Look at the end of its console: a time limit, no memory, a full disk 
 def liveness_finding(
     alive: Liveness, last_step: int | None, last_line: str = "", others: Iterable[Finding] = ()
 ) -> Finding | None:
-    """The remark that a run has stalled, or has ended before its planned steps or by a crash; None otherwise.
+    """The remark that a run has stalled, ended early or by a crash, or was stopped; None otherwise.
 
     None also for a stalled log without scalars, since it has no step. It is a remark because it says nothing
     about the training; the state of the run and the exit code of `check` report it as well.
@@ -39,10 +40,14 @@ def liveness_finding(
         message = f"Nothing has been written{age}{usual}{where}{over}{line}"
         advice = "Look at its processes and at the console: it may hang in a collective, a tool or the disk."
         return _remark(STALLED, "nothing is written any more", message, advice, step)
-    if alive.unfinished or alive.cut_short:
+    if alive.unfinished or alive.cut_short or alive.interrupted:
         where = f"step {format_step(step)}"
         if alive.unfinished and alive.total:
             where += f" of {format_step(alive.total)}"
+        if alive.interrupted:
+            message = f"Its console ends with KeyboardInterrupt (Ctrl-C), at {where}"
+            advice = "If nobody pressed Ctrl-C, its launcher or scheduler may have sent the signal."
+            return _remark(INTERRUPTED, "stopped by its user", message, advice, step)
         if alive.exit_code:
             message = f"Its process ended with exit code {alive.exit_code} at {where}{line}"
             return _remark(CRASHED, "ended by a failure", message, _ADVICE, step)

@@ -30,6 +30,7 @@ class RunPace(NamedTuple):
     complete: bool = False  # no point of its planned steps is missing, at its interval of logging
     failed_at: float | None = None  # seconds since 1970, when its console ended with an exception
     file_written: float | None = None  # since 1970, the newest of its log files
+    interrupted: bool = False  # its console ends with Ctrl-C
 
     def next_change(self, now: float) -> float:
         """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
@@ -55,6 +56,10 @@ class RunPace(NamedTuple):
         """The same of a run whose console ends with an exception, written at this time (since 1970)."""
         return self if self.done else self._replace(failed_at=at)
 
+    def stopped_by_user(self) -> RunPace:
+        """The same of a run whose console ends with Ctrl-C: it has ended, on purpose."""
+        return self if self.done else self._replace(done=True, interrupted=True)
+
     def continued(self) -> RunPace:
         """The same of a run that another one continues: it ended, and not too early."""
         return self if self.done else self._replace(done=True, complete=True, failed_at=None)
@@ -75,6 +80,7 @@ class RunPace(NamedTuple):
         eta = None
         if state == "live" and self.total and self.last_step is not None and self.pace is not None:
             eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
+        certain = self.done and not self.interrupted  # who stops a run knows that it is not done
         quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
         return Liveness(
             state,
@@ -89,7 +95,8 @@ class RunPace(NamedTuple):
             exit_code=self.exit_code,
             complete=self.complete,
             exception=failed,
-            over=state == "ended" and not self.gone and (self.done or now > self._silent_from()),
+            interrupted=self.interrupted,
+            over=state == "ended" and not self.gone and (certain or now > self._silent_from()),
         )
 
     def _silent_from(self) -> float:

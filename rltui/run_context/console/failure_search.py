@@ -22,6 +22,8 @@ MAX_CHECKED = 200  # lines per word of a failure, the last ones
 END, END_LINES = 64 << 10, 60  # bytes and lines at the end that are searched for the last error
 CONTEXT = 16 << 10  # bytes before a failure that are searched for a wall time
 _STEP_LINE = regex(r"\s*step:\d+ - \S+:")  # of veRL's console logger
+_LABELLED = regex(r"\w[\s\]\)'\"]*[:=]\s*-?\d")
+_INTERRUPT = "KeyboardInterrupt"
 ROWS_AFTER = 2  # rows of metrics, or states of a progress bar, after which the training had continued
 
 
@@ -49,6 +51,7 @@ class ConsoleReport(NamedTuple):
     last_error: str = ""  # the last line of an error after which the training did not continue; cleaned
     last_line: str = ""  # the last line that is not empty, cleaned; empty if it is one of metrics
     exception: bool = False  # the program ended with an exception, maybe that of a known failure
+    interrupted: bool = False  # it ended with Ctrl-C, or another SIGINT, and no failure
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
@@ -62,6 +65,7 @@ def scan(file: ConsoleFile) -> ConsoleReport:
             if file.size > 256 << 20:
                 break  # counting lines would take seconds: the offset is reported instead
         found = [each._replace(line=file.line_number(each.offset)) for each in found]
+    interrupted = all(each.over for each in found) and _is_interrupted(data)
     early = bool(found) and begin == 0 and _is_before_training(data)
     lines = console_lines(data[-END:])
     last_error = found[-1].text if found else _last_error(lines)
@@ -69,7 +73,16 @@ def scan(file: ConsoleFile) -> ConsoleReport:
     if _is_metrics(last_line, TrainerLines()):
         last_line = ""
     return ConsoleReport(
-        file.place, file.path, file.modified, file.size, tuple(found), early, last_error, last_line, exception
+        file.place,
+        file.path,
+        file.modified,
+        file.size,
+        tuple(found),
+        early,
+        last_error,
+        last_line,
+        exception,
+        interrupted,
     )
 
 
@@ -90,6 +103,20 @@ def _last_error(lines: Sequence[ConsoleLine]) -> str:
         if line.folded or _is_metrics(line.text, trainer):
             return ""
     return ""
+
+
+def _is_interrupted(data: bytes) -> bool:
+    """Whether a console ends with KeyboardInterrupt, after which at most launchers and trackers printed."""
+    if _INTERRUPT.encode() not in data[-END:]:
+        return False
+    trainer = TrainerLines()
+    for line in reversed(console_lines(data[-END:])[-END_LINES:]):
+        if line.folded and _exception_name(line.text) == _INTERRUPT:
+            return True
+        more = len(_LABELLED.findall(line.text)) > 1  # of a console that is the log of its run
+        if line.folded or more or _is_metrics(line.text, trainer):
+            return False
+    return False
 
 
 def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFailure]:
@@ -212,11 +239,13 @@ def _exception_at(data: bytes, offset: int) -> str | None:
     lines = console_lines(data[offset:], offset)
     if not lines or not lines[0].folded or len(lines) > 60:
         return None
-    body = body_of(lines[0].text)
-    match = console_facts().exception.match(body)
-    if match is None or match["name"].rpartition(".")[2] in ("KeyboardInterrupt", "SystemExit"):
-        return None
-    return lines[0].text
+    return None if _exception_name(lines[0].text) in ("", _INTERRUPT, "SystemExit") else lines[0].text
+
+
+def _exception_name(text: str) -> str:
+    """The name of the exception in the last line of a traceback, without its modules; empty without one."""
+    match = console_facts().exception.match(body_of(text))
+    return "" if match is None else match["name"].rpartition(".")[2]
 
 
 def _wall_time(data: bytes, offset: int) -> float | None:

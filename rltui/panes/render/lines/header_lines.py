@@ -119,7 +119,7 @@ def _health(head: Header) -> tuple[str, str, str, str]:
     """The health of a run, or that it stopped: a glyph, a word, their role, a sentence."""
     no_findings = head.health in ("ok", "unjudged")
     unreadable = head.sentence.startswith(NOTHING_READ)
-    if head.silence_text and no_findings and not unreadable:
+    if head.silence_text and no_findings and not (unreadable or head.interrupted):
         glyph = STATE_GLYPH["ended" if head.cut_short else "stalled"]
         return (glyph, head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and no_findings and head.sentence in ("", NO_POINTS):
