@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,6 +54,33 @@ def merged(problems: Iterable[Problem]) -> list[Problem]:
             first = Problem(first.level, first.code, first.path, message, first.offset, count, first.healed)
         out.append(first)
     return out
+
+
+class CountedProblem:
+    """A warning about a growing number of records or lines, reported again whenever there are more.
+
+    describe: the message for a count.
+    """
+
+    def __init__(self, code: str, path: str, describe: Callable[[int], str]) -> None:
+        self._code, self._path, self._describe = code, path, describe
+        self._offset: int | None = None  # of the first one
+        self._reported = 0
+        self.count = 0
+
+    def add(self, offset: int | None = None) -> None:
+        """Count one that starts at `offset` of the file."""
+        if not self.count:
+            self._offset = offset
+        self.count += 1
+
+    def problems(self) -> list[Problem]:
+        """The problem with its current count, if that has changed since the last call."""
+        if self.count == self._reported:
+            return []
+        self._reported = self.count
+        message = self._describe(self.count)
+        return [Problem("warning", self._code, self._path, message, self._offset, self.count)]
 
 
 class Problems(dict[tuple[str, str, int | None], Problem]):

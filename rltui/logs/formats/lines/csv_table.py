@@ -76,7 +76,7 @@ class CsvParser(LineParser):
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A row without newline may be cut within a number, so it is not read."""
         if self._quoted:
-            self.skipped.add(self._quoted, self._quoted_at)
+            self.skipped.add_line(self._quoted, self._quoted_at)
             self._quoted = b""
         if self._short is not None and self._header is not None:  # a torn row has no other one below it
             *_, cells = self._short
@@ -89,7 +89,7 @@ class CsvParser(LineParser):
 
     def _parse_line(self, line: bytes, offset: int, records: RecordSink) -> None:
         if self._quoted and self._is_row(line):  # the open quote was torn, or is never closed
-            self.skipped.add(self._quoted, self._quoted_at)
+            self.skipped.add_line(self._quoted, self._quoted_at)
             self._quoted = b""
         if self._quoted:
             line, offset, self._quoted = self._quoted + b"\n" + line, self._quoted_at, b""
@@ -122,7 +122,7 @@ class CsvParser(LineParser):
         elif (other := TableHeader.of(line, self.path)) is not None and other.is_similar(header):
             self._header = other.with_step(self._step_column) if self._step_column is not None else other
         else:
-            self.skipped.add(line, offset)
+            self.skipped.add_line(line, offset)
 
     def _add_short(
         self, line: bytes, offset: int, cells: Sequence[str], header: TableHeader, records: RecordSink
@@ -134,7 +134,7 @@ class CsvParser(LineParser):
         """
         previous, self._short = self._short, None
         if self._whole_rows > _MOST_SETTINGS_ROWS:
-            self.skipped.add(line, offset)
+            self.skipped.add_line(line, offset)
         elif len(cells) == self._short_width:
             self._add(header.padded(cells), records)
         elif previous is not None and len(previous[2]) == len(cells):
@@ -143,13 +143,13 @@ class CsvParser(LineParser):
             self._add(header.padded(cells), records)
         else:
             if previous is not None:
-                self.skipped.add(*previous[:2])
+                self.skipped.add_line(*previous[:2])
             self._short = line, offset, cells
 
     def _skip_short(self) -> None:
         """Skip a pending short row, since the next row has another width."""
         if self._short is not None:
-            self.skipped.add(*self._short[:2])
+            self.skipped.add_line(*self._short[:2])
             self._short = None
 
     def _is_row(self, line: bytes) -> bool:
@@ -179,7 +179,7 @@ class CsvParser(LineParser):
         elif not offset and len(split_row(text, ",")) == 1:
             self._title = line
         else:
-            self.skipped.add(line, offset)
+            self.skipped.add_line(line, offset)
 
     def _parse_header(self, line: bytes, offset: int, records: RecordSink) -> None:
         """Parse the header, or a comment."""

@@ -64,7 +64,7 @@ class LineParser(ABC):
 
     def skip(self, lines: Sequence[bytes], number: int, start: int) -> None:
         """Count one of the lines that begin at `start` as unusable."""
-        self.skipped.add(lines[number], start + sum(map(len, lines[:number])) + number)
+        self.skipped.add_line(lines[number], start + sum(map(len, lines[:number])) + number)
 
     def note(self, code: str, message: str) -> None:
         """Report something about the log, once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from rltui.common.problem import Problem
+from rltui.common.problem import CountedProblem, Problem
 from rltui.common.regex import regex
 from rltui.common.text import count_of
 from rltui.logs import log_contents, log_file_names
@@ -59,7 +59,11 @@ class SamplesReader(ReadFromStart):
         # Offset of the first sample that was freed while idle, and the step before it.
         self._released: tuple[int, int | None] | None = None
         self._idle_reads = 0
-        self._late = self._late_reported = 0
+        self._late = CountedProblem(
+            "late-samples",
+            path,
+            lambda count: f"{count_of(count, 'sample')} left out: written long after the step was over",
+        )
 
     @property
     def offset(self) -> int:
@@ -124,7 +128,7 @@ class SamplesReader(ReadFromStart):
                         self._take(record, offset)
                 except ValueError:
                     if line.strip(b" \t\r\0\xef\xbb\xbf"):
-                        self._skipped.add(line, offset)
+                        self._skipped.add_line(line, offset)
             offset += len(line) + 1
 
     def _take(self, record: dict[str, object], offset: int) -> None:
@@ -153,7 +157,7 @@ class SamplesReader(ReadFromStart):
         samples = self._steps.get(step)
         if samples is None:
             if step in self._dropped:
-                self._late += 1
+                self._late.add()
                 return
             samples = (LoggedStep if self._logged else SampledStep)(offset, self._latest)
             self._steps[step] = samples
@@ -176,10 +180,7 @@ class SamplesReader(ReadFromStart):
                 if (number := self._tags.index(self._prefix + key)) >= 0:
                     rows.append((number, at, samples.wall_time, aggregate))
         self._drop_oldest()
-        if self._late > self._late_reported:
-            self._late_reported = self._late
-            message = f"{count_of(self._late, 'sample')} left out: written long after the step was over"
-            problems.append(Problem("warning", "late-samples", self._path, message, count=self._late))
+        problems += self._late.problems()
         if full := self._tags.problem():
             problems.append(full)
         if not (rows or problems):
@@ -209,8 +210,7 @@ class SamplesReader(ReadFromStart):
         if self._released is None:
             return
         (place, self._latest), self._released = self._released, None
-        skipped, late = self._skipped, self._late
-        self._skipped = SkippedLines(self._path)  # unusable lines were reported before
+        skipped, late = self._skipped.count, self._late.count  # they include what is read again
         again, rest = place, b""
         while place < end and (data := file.read_at(place, min(BLOCK, end - place))):
             *lines, rest = (rest + data).split(b"\n")
@@ -218,7 +218,7 @@ class SamplesReader(ReadFromStart):
             place += len(data)
             if len(rest) > LINE_CAP:
                 rest = b""
-        self._skipped, self._late = skipped, late
+        self._skipped.count, self._late.count = skipped, late
 
 
 def _prefix(match: LayoutMatch | None) -> str:

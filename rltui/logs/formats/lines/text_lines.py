@@ -8,7 +8,7 @@ truncated while its writer has it open (it will not).
 
 from __future__ import annotations
 
-from rltui.common.problem import Problem
+from rltui.common.problem import CountedProblem, Problem
 from rltui.common.text import count_of, quote
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
 
@@ -160,26 +160,15 @@ class TextLines:
         return not final and self._waits <= MAX_WAITS
 
 
-class SkippedLines:
+class SkippedLines(CountedProblem):
     """Counts unusable lines of one log. noun: what one of them is called. why: stands behind their number."""
 
     def __init__(self, path: str, code: str = "", noun: str = "line", why: str = "") -> None:
-        self._path, self._code, self._noun, self._why = path, code, noun, why
-        self._count = self._reported = 0
-        self._offset = 0
+        super().__init__(code, path, lambda count: f"{count_of(count, noun)} {why}, the first: {self._first}")
         self._first = ""
 
-    def add(self, line: bytes, offset: int) -> None:
+    def add_line(self, line: bytes, offset: int) -> None:
         """Count a line that starts at `offset`."""
-        if not self._count:
-            self._offset = offset
+        if not self.count:
             self._first = quote(line[:1024].decode("utf-8", "replace"))
-        self._count += 1
-
-    def problems(self) -> list[Problem]:
-        """The problem with its current count, if that has changed since the last call."""
-        if self._count == self._reported:
-            return []
-        self._reported = self._count
-        message = f"{count_of(self._count, self._noun)} {self._why}, the first: {self._first}"
-        return [Problem("warning", self._code, self._path, message, self._offset, self._count)]
+        self.add(offset)

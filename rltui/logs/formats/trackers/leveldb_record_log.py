@@ -15,7 +15,7 @@ import zlib
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
-from rltui.common.problem import Problem
+from rltui.common.problem import CountedProblem, Problem
 from rltui.common.text import count_of
 from rltui.logs.batch import Batch, Histogram, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
@@ -30,16 +30,18 @@ _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 class RecordLog:
     """The payloads of one growing file, in order. offset: of the first byte that has not been read.
 
-    malformed: number of payloads that the tracker cannot have written. foreign: how they are described.
+    malformed: payloads that the tracker cannot have written. foreign: how they are described.
     """
 
     def __init__(self, path: str, foreign: str) -> None:
         self._path = path
         self._foreign = foreign
         self.offset = 0
-        self.malformed = self._reported_malformed = 0
-        self._damaged = self._reported_damaged = 0  # chunks with a wrong checksum, and skipped blocks
-        self._first_damage = -1  # offset
+        self.malformed = CountedProblem(
+            "malformed-record", path, lambda count: f"{count_of(count, 'record')} skipped: {foreign}"
+        )
+        # Chunks with a wrong checksum, and skipped blocks.
+        self._damaged = CountedProblem("corrupt-record", path, _damage)
         self._skip_until = 0  # end of a damaged block, which may not have been written yet
 
     def take(self, file: File, budget: int = BLOCK, *, final: bool = False) -> list[bytes]:
@@ -84,23 +86,11 @@ class RecordLog:
 
         end: the file, if it will not grow, so that bytes after `offset` are torn.
         """
-        found = []
-        if self._damaged > self._reported_damaged:
-            self._reported_damaged = self._damaged
-            message = f"{self._damaged:,} damaged records skipped (a checksum fails)"
-            if self._damaged == 1:
-                message = "1 damaged record skipped (its checksum fails)"
-            found.append(
-                Problem("warning", "corrupt-record", self._path, message, self._first_damage, self._damaged)
-            )
+        found = self._damaged.problems()
         if end is not None and (left := end.size() - self.offset) > 0:
             message = f"the last record ({left:,} bytes) is incomplete and was not read"
             found.append(Problem("info", "torn-tail", self._path, message, self.offset, left))
-        if self.malformed > self._reported_malformed:
-            count = self._reported_malformed = self.malformed
-            message = f"{count_of(count, 'record')} skipped: {self._foreign}"
-            found.append(Problem("warning", "malformed-record", self._path, message, None, count))
-        return found
+        return [*found, *self.malformed.problems()]
 
     def _split(self, data: bytes, start: int, at_end: bool, final: bool) -> tuple[list[bytes], int]:
         """Payloads of ``data``, the bytes at ``start`` of the file, and the number of bytes read."""
@@ -130,19 +120,19 @@ class RecordLog:
                         break
                     if kind == 0 and not data[at:].strip(b"\0"):
                         break
-                    self._count_damage(start + at)
+                    self._damaged.add(start + at)
                     self._skip_until = start + at + room
                     at = settled = stop
                     break
                 if data[at : at + room].strip(b"\0"):
-                    self._count_damage(start + at)
+                    self._damaged.add(start + at)
                 at = settled = min(at + room, stop)
                 parts = None
                 continue
             if end > stop:
                 break
             if crc32(data[at + 6 : end]) != checksum:
-                self._count_damage(start + at)
+                self._damaged.add(start + at)
                 parts = None
                 at = settled = end
                 continue
@@ -162,10 +152,10 @@ class RecordLog:
                     parts, settled = None, at
         return payloads, settled
 
-    def _count_damage(self, offset: int) -> None:
-        self._damaged += 1
-        if self._first_damage < 0:
-            self._first_damage = offset
+
+def _damage(count: int) -> str:
+    which = "its" if count == 1 else "a"
+    return f"{count_of(count, 'damaged record')} skipped ({which} checksum fails)"
 
 
 class MessageReader(ReadFromStart, ABC):
@@ -225,7 +215,7 @@ class MessageReader(ReadFromStart, ABC):
             try:
                 take(payload)
             except (ValueError, KeyError, TypeError, IndexError, struct.error):
-                self._log.malformed += 1
+                self._log.malformed.add()
         if end is not None:
             self._end()
         batch = self._records.batch([*self._problems, *self._log.problems(end)])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.problem import Problem, ProblemLevel
+from rltui.common.problem import CountedProblem, Problem, ProblemLevel
 from rltui.common.text import count_of
 from rltui.logs.batch import EMPTY, Batch, Text
 from rltui.logs.formats.container import Part, part_file
@@ -62,6 +62,10 @@ class TrackerPart(Part, Generic[C]):
         """Read about `budget` bytes after `cursor` (None at first); None if it cannot be read now."""
 
 
+def _without_points(rows: int) -> str:
+    return f"{count_of(rows, 'row')} skipped for holding no numbers of a step"
+
+
 class PartReader(ReadFromStart, Generic[C]):
     """A `LogReader` of a part."""
 
@@ -75,7 +79,7 @@ class PartReader(ReadFromStart, Generic[C]):
         self._reported_hparams = ""
         self._reported_exit_code = ""
         self._reported_alert = 0  # the number of the last one
-        self._skipped = 0  # rows without points
+        self._skipped = CountedProblem("bad-row", path, _without_points)
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Read new rows."""
@@ -90,20 +94,14 @@ class PartReader(ReadFromStart, Generic[C]):
         for key, value, at in look.values:
             self._records.add_value(key, value, at)
             self._step = at[0]
+        self._skipped.count += look.skipped
         batch = self._records.batch()
-        problems = (*batch.problems, *look.problems, *self._bad_rows(look), *self._alerts(look))
+        problems = (*batch.problems, *look.problems, *self._skipped.problems(), *self._alerts(look))
         return replace(batch, texts=(*batch.texts, *self._texts(look)), problems=problems)
 
     def finish(self, file: File) -> Batch:
         """Read the rest; rows are never torn."""
         return self.read(file)
-
-    def _bad_rows(self, look: Look[C]) -> list[Problem]:
-        if not look.skipped:
-            return []
-        self._skipped += look.skipped
-        message = f"{count_of(self._skipped, 'row')} skipped for holding no numbers of a step"
-        return [Problem("warning", "bad-row", self._path, message, count=self._skipped)]
 
     def _alerts(self, look: Look[C]) -> list[Problem]:
         new = [one for one in look.alerts if one.number > self._reported_alert]
