@@ -174,5 +174,5 @@ def report_failures(failures: Iterable[Problem], problems: Problems, say: Callab
         del problems[key]
     for key, failure in current.items():
         if key not in problems or problems[key].message != failure.message:
-            say(f"{failure.path}: {failure.message}")
+            say(failure.text)
         problems[key] = failure

@@ -241,7 +241,7 @@ def readable_logdirs(
         raise NothingReadError("; ".join(error.message for error in errors), diagnostics)
     problems = [Problem("error", one["code"], one["path"], one["message"]) for one in diagnostics]
     for problem in problems:
-        note(f"{problem.path}: {problem.message}")
+        note(problem.text)
     context = click.get_current_context(silent=True)  # None for a tool of the MCP server, in its own thread
     if problems and context is not None:
         context.meta[UNOPENED] = True
@@ -324,5 +324,5 @@ def _fetch(url: str) -> None:
             nothing_read(f"{clean(url)}: {error}", "remote-unreadable", url, str(error))
     for problem in folder.mirror.problems():
         if last.wait and problem.code == "remote-limit":
-            nothing_read(f"{problem.path}: {problem.message}", problem.code, url, problem.message)
-        note(f"{problem.path}: {problem.message}")
+            nothing_read(problem.text, problem.code, url, problem.message)
+        note(problem.text)

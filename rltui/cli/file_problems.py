@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.cli.printing import note
@@ -17,12 +18,7 @@ def note_problems(problems: Iterable[Problem]) -> None:
     """Print each problem above level `info` on standard error."""
     for problem in problems:
         if problem.level != "info":
-            note(_line(problem))
-
-
-def _line(problem: Problem) -> str:
-    """The problem with its file; a dot would not say which folder is meant."""
-    return f"{'LOGDIR' if problem.path == '.' else problem.path}: {problem.message}"
+            note(problem.text)
 
 
 class FileProblemReporter:
@@ -53,6 +49,6 @@ class FileProblemReporter:
         if not problem.healed:
             self._open[problem.key] = problem
             if before is None:
-                self._say(_line(problem))
+                self._say(problem.text)
         elif before is not None:
-            self._say(f"{problem.path}: over: {before.message}")
+            self._say(replace(before, message=f"over: {before.message}").text)

@@ -97,17 +97,15 @@ def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Seque
     """End the command with 2 and the reason given by the problems."""
     where = ", ".join(clean(logdir) for logdir in logdirs)
     problems = [problem.as_json() for problem in found]
-    for problem in found:
+    places = {problem: where if problem.path == "." else f"{where}: {problem.path}" for problem in found}
+    for problem, place in places.items():
         if problem.code == "unreadable":
-            what = where if problem.path == "." else f"{where}: {problem.path}"
-            message = f"{what} cannot be read; look at its permissions"
-            raise NothingReadError(message, problems)
+            raise NothingReadError(f"{place} cannot be read; look at its permissions", problems)
         if problem.code == "not-answering":
-            message = f"{where}: {problem.path}: {problem.message}; look at its mount"
-            raise NothingReadError(message, problems)
-    for problem in found:
+            raise NothingReadError(f"{place}: {problem.message}; look at its mount", problems)
+    for problem, place in places.items():
         if problem.level != "info" and run_glob is None:
-            raise NothingReadError(f"{where}: {problem.path}: {problem.message}", problems)
+            raise NothingReadError(f"{place}: {problem.message}", problems)
     no_logs(logdirs, run_glob)
 
 

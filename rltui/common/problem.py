@@ -29,6 +29,11 @@ class Problem:
         """Identifies the problem: a newer report with the same key replaces the older one."""
         return (self.code, self.path, self.offset)
 
+    @property
+    def text(self) -> str:
+        """The problem with its file, for people; a dot would not say which folder is meant."""
+        return f"{'LOGDIR' if self.path == '.' else self.path}: {self.message}"
+
     def as_json(self) -> dict[str, str]:
         """The documented fields of JSON output."""
         return {"level": self.level, "code": self.code, "path": self.path, "message": self.message}

@@ -150,7 +150,7 @@ def read_table(name: str, kind: type[T]) -> T:
         problems: list[Problem] = []
         table: T | None = read_file(path, field_of(kind), problems)
         if table is None or problems:
-            raise ValueError("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
+            raise ValueError("; ".join(problem.text for problem in problems))
         return table
 
     return cached_value(path, (path, Path(module or path)), read)

@@ -71,7 +71,7 @@ def build(
         ranges=Ranges(outliers=saved.outliers),
     )
     for problem in [*keys.problems, *problems][:1]:
-        state.notify(f"{problem.path}: {problem.message}")
+        state.notify(problem.text)
     app = Monitor(state, color=color, layout_path=layout_path)
     if config.alerts.receivers:
         from rltui.alerts.dispatcher import Dispatcher  # few users configure alerts

@@ -97,7 +97,7 @@ def text_lines(
         yield "Files and data:"
         told = _told(problems)
         for problem in told[:MAX_PROBLEMS]:
-            words = f"{problem.level}: {problem.path}: {problem.message}"
+            words = f"{problem.level}: {problem.text}"
             first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
             yield f"  {first}"
             yield from (f"    {part}" for part in rest)
@@ -257,7 +257,7 @@ def markdown_lines(
     yield from markdown_table(heads, table, (4, 6))
     told = _told(problems)
     for place, problem in enumerate(told[:MAX_PROBLEMS]):
-        line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
+        line = f"- {problem.level}: {in_markdown(problem.text)}"
         yield ("\n" if place == 0 else "") + line
     if len(told) > MAX_PROBLEMS:
         yield f"- and {len(told) - MAX_PROBLEMS} more"

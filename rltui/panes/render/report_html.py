@@ -78,7 +78,7 @@ def _report(report: RunReport, theme: Theme) -> Iterator[str]:
     if report.problems:
         yield "<h2>Files and data</h2><ul>"
         for problem in report.problems[:MAX_PROBLEMS]:
-            yield f"<li>{escape(f'{problem.level}: {problem.path}: {problem.message}')}</li>"
+            yield f"<li>{escape(f'{problem.level}: {problem.text}')}</li>"
         if len(report.problems) > MAX_PROBLEMS:
             yield f"<li>and {len(report.problems) - MAX_PROBLEMS} more</li>"
         yield "</ul>"

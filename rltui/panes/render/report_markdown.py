@@ -65,7 +65,7 @@ def _report(report: RunReport) -> Iterator[str]:
         yield "## Files and data"
         yield ""
         for problem in report.problems[:MAX_PROBLEMS]:
-            yield f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
+            yield f"- {problem.level}: {in_markdown(problem.text)}"
         if len(report.problems) > MAX_PROBLEMS:
             yield f"- and {len(report.problems) - MAX_PROBLEMS} more"
 

@@ -100,7 +100,7 @@ def _waiting(state: AppState, width: int, height: int) -> Page:
     problems = [one for one in state.session.problems.values() if one.level != "info"]
     top = max(height // 2 - len(told) // 2 - 1, 0)
     room = max(height - top - len(told) - 1, 0)
-    told += [(f"{one.path}: {one.message}", "warn") for one in problems[:room] if one.path != "."]
+    told += [(one.text, "warn") for one in problems[:room] if one.path != "."]
     lines = [BLANK] * top
     for text, role in told:
         parts = wrap(text, max(min(width - 2, MAX_WAITING_CELLS), 8))

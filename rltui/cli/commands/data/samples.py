@@ -80,7 +80,7 @@ def command(
             continue
         catalog.refresh(_READ_SECONDS)
         for problem in catalog.problems.values():
-            note(f"{problem.path}: {problem.message}")
+            note(problem.text)
         if catalog.left_out:
             note(f"{run}: {catalog.left_out:,} samples more than are held; they are left out")
         found += len(catalog.heads)

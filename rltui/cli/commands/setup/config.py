@@ -98,7 +98,7 @@ def _unknown_names(config: Config) -> Iterator[str]:
     if config.theme is not None and config.theme not in themes:
         yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
     for problem in problems:
-        yield f"themes/{problem.path}: {problem.message}"
+        yield f"themes/{problem.text}"
     panes = {*FIXED, GENERAL, *config.panes}
     panes |= {pane.id for pane in catalogue().glossary.panes}
     panes |= {user_metric.metric.pane for user_metric in config.metrics}

@@ -119,7 +119,7 @@ def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
     return {
         "own": clean(str(own)) if own else None,
         "read": [clean(str(path)) for path in config.files],
-        "problems": [f"{problem.path}: {problem.message}" for problem in problems],
+        "problems": [problem.text for problem in problems],
         "alerts": [f"{name}: {description}" for name, description in summary(config.alerts)],
     }
 

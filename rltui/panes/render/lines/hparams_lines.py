@@ -100,7 +100,7 @@ def top_lines(pane: HParamsPane, width: int, most: int = 8) -> list[Line]:
     for text in pane.history:
         lines += hanging(" ↻ ", "mark", text, "text", width - 2)
     lines = lines[-most:]
-    problems = [f"{problem.path}: {problem.message}" for problem in pane.problems[:3]]
+    problems = [problem.text for problem in pane.problems[:3]]
     return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in problems]
 
 
@@ -128,7 +128,7 @@ def hparams_lines(pane: HParamsPane, width: int) -> list[Line]:
 def hparams_markdown(pane: HParamsPane) -> str:
     """One table; headings as rows, values that differ in bold."""
     out = [f"- {in_markdown(text)}" for text in pane.history]
-    out += [f"- ▲ {in_markdown(problem.path)}: {in_markdown(problem.message)}" for problem in pane.problems]
+    out += [f"- ▲ {in_markdown(problem.text)}" for problem in pane.problems]
     out += [""] if out else []
     if not pane.hparams:
         return "\n".join([*out, pane.empty, ""])
