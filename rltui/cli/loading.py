@@ -19,6 +19,7 @@ from rltui.config import Config, load_config
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery
+    from rltui.logs.run_names import RunFilter
     from rltui.session.run_view import RunView
     from rltui.session.session import Session
 
@@ -118,11 +119,13 @@ def is_run_expression(text: str | None) -> bool:
     return is_expression(text)
 
 
-def runs_of_expression(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] | None:
-    """The names of existing runs that an expression selects; None if `--run` is a glob or absent."""
+def run_filter(logdirs: tuple[str, ...], text: str | None) -> RunFilter:
+    """The runs that `--run` selects, by name; for an expression, all existing runs are read."""
+    from rltui.logs.run_names import RunFilter
+
     if not is_run_expression(text):
-        return None
-    return frozenset(load(logdirs, text, charts=False).runs)
+        return RunFilter(text)
+    return RunFilter(among=frozenset(load(logdirs, text, charts=False).runs))
 
 
 def as_of(view: RunView, at_step: int | None) -> float:

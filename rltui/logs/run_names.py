@@ -148,20 +148,26 @@ def shard_number(run: str, shards: int) -> int:
     return int(paths.digest(run, 12), 16) % shards + 1
 
 
+def is_selected(run: str, glob: str | None) -> bool:
+    """Whether a glob matches the name of a run, or is that name; True without a glob."""
+    return glob is None or run == glob or fnmatch.fnmatchcase(run, glob)
+
+
 class RunFilter(NamedTuple):
     """Selects the runs whose names match `glob`, and those that go by the name `also`; all without a glob.
 
-    part: number from 1 and total number of shards: only the runs of that shard.
+    part: number from 1 and total number of shards: only the runs of that shard. among: only these runs.
     """
 
-    glob: str | None
+    glob: str | None = None
     also: str | None = None
     part: tuple[int, int] | None = None
+    among: frozenset[str] | None = None
 
     @property
     def takes_all(self) -> bool:
         """Whether it selects all runs."""
-        return self.glob is None and self.part is None
+        return self.glob is None and self.part is None and self.among is None
 
     def takes(self, run: str) -> bool:
         """Whether it selects a run; always true for problems without a run."""
@@ -169,7 +175,9 @@ class RunFilter(NamedTuple):
             return True
         if self.part is not None and shard_number(run, self.part[1]) != self.part[0]:
             return False
-        if self.glob is None or fnmatch.fnmatchcase(run, self.glob):
+        if self.among is not None and run not in self.among:
+            return False
+        if is_selected(run, self.glob):
             return True
         return self.also is not None and goes_by(run, self.also)
 

@@ -74,6 +74,17 @@ def test_every_command_takes_expressions(logs: Path) -> None:
     assert "lr>1e-4" in watch.get_help(watch.make_context("watch", [], resilient_parsing=True))
 
 
+def test_a_name_with_the_characters_of_a_glob_selects_its_run(tmp_path: Path) -> None:
+    """Sweeps write settings in brackets: the whole name selects its run, besides what it matches."""
+    for name in ("lr[1]", "lr1"):
+        write(tmp_path / name, WELL)
+    chosen = (tmp_path, "--run", "lr[1]")
+    assert set(names(*chosen)) == {"lr[1]", "lr1"}
+    assert {run["run"] for run in rltui("check", *chosen, "--json").json()["runs"]} == {"lr[1]", "lr1"}
+    lines = rltui("export", *chosen, "--metric", "*kl*").out.splitlines()
+    assert {json.loads(line)["run"] for line in lines} == {"lr[1]", "lr1"}
+
+
 def test_the_screen_lists_only_chosen_runs(logs: Path) -> None:
     """What is not chosen is read, but neither listed nor come to by a key; it appears when it changes."""
     from rltui.screen.start import build

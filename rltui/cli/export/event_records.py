@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
 import numpy as np
 
-from rltui.cli.export.export_points import PointSelection
+from rltui.cli.export.export_points import PointSelection, TagFilter
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import fail, note
@@ -32,7 +31,7 @@ COLUMNS = {
 def export_event_records(selection: PointSelection, kind: str, form: str, output: str | None) -> None:
     """Write one kind of records. Ends the command with 2 if there is no event file."""
     files = _event_files(selection.logdirs)
-    files = [(run, each) for run, each in files if selection.takes(run)]
+    files = [(run, each) for run, each in files if selection.runs.takes(run)]
     for _, compressed in (file for file in files if file[1].name.endswith(".gz")):
         note(f"{compressed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
     files = [(run, each) for run, each in files if not each.name.endswith(".gz")]
@@ -62,6 +61,7 @@ def _event_files(logdirs: Sequence[str]) -> list[tuple[str, FoundFile]]:
 
 
 def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[str]) -> Iterator[Row]:
+    wanted = TagFilter(metrics)
     for run, file in files:
         try:
             table = _table(file.place, kind)
@@ -75,7 +75,7 @@ def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[s
             continue
         for record in table:
             tag = clean(str(record.get("tag", "")))
-            if metrics and not any(fnmatchcase(tag, glob) for glob in metrics):
+            if not wanted.tag(tag):
                 continue
             row: Row = {"run": run, "source": file.path, "tag": tag}
             row["step"] = None if record.get("step") is None else int(record["step"])

@@ -22,6 +22,7 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
+from rltui.logs.run_names import RunFilter
 from rltui.many_runs.plan import RunPlan
 from rltui.store.points import HIGHEST, Points
 from rltui.store.restarts.supersession import Supersession
@@ -40,17 +41,10 @@ class PointSelection(NamedTuple):
     """Which points to export."""
 
     logdirs: Sequence[str]
-    run_glob: str | None = None
-    runs: frozenset[str] | None = None  # selected by an expression
+    runs: RunFilter = RunFilter()
     metrics: Sequence[str] = ()  # globs; empty for all tags
     all_sources: bool = False  # whether to include duplicate logs
     verify: bool = False  # whether to check every checksum
-
-    def takes(self, run: str) -> bool:
-        """Whether a run is selected; True for files of no run."""
-        if not run or (self.run_glob is None and self.runs is None):
-            return True
-        return run in self.runs if self.runs is not None else fnmatchcase(run, self.run_glob or "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +146,7 @@ class Exporter:
         held: int = MAX_HELD,
     ) -> None:
         self._selection = selection
-        self._runs = {run.name: run for run in runs if selection.takes(run.name)}
+        self._runs = {run.name: run for run in runs if selection.runs.takes(run.name)}
         self._names_of = names_of
         self.metrics = TagFilter(selection.metrics)
         self._held = held

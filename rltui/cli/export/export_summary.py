@@ -49,11 +49,11 @@ class Exported:
         """The plan of the runs to export."""
         chosen = self._selection
         need_engine(how.engine, chosen.logdirs)
-        plan = planned(chosen.logdirs, chosen.run_glob, how, verify=chosen.verify, context=False)
+        plan = planned(chosen.logdirs, chosen.runs.glob, how, verify=chosen.verify, context=False)
         for delivery in plan.deliveries:
             self._problems.note(delivery.batch.problems)
         self._part = how.part is not None
-        return Plan([run for run in plan.runs if chosen.takes(run.name)], plan.deliveries)
+        return Plan([run for run in plan.runs if chosen.runs.takes(run.name)], plan.deliveries)
 
     def take(self, summary: ExportSummary) -> None:
         """Add the summary of some runs."""
@@ -81,7 +81,7 @@ class Exported:
         if not self._logs and any(problem.level != "info" for problem in self._problems.values()):
             leave(WRONG)
         if not self._logs:
-            no_logs(self._selection.logdirs, self._selection.run_glob)
+            no_logs(self._selection.logdirs, self._selection.runs.glob)
         if not self._matched:
             globs = ", ".join(map(repr, self._selection.metrics))
             fail(f"no metric matches {globs}; `rltui export` without --metric has all", FOUND)

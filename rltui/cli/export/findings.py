@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import WRONG
-from rltui.cli.export.export_points import PointSelection
+from rltui.cli.export.export_points import PointSelection, TagFilter
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import leave
@@ -29,8 +28,8 @@ ATTRIBUTES = {"finding": "id", "tags": "metrics", "metrics": "canonical"}  # of 
 
 def export_findings(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
     """Write the findings as JSON lines, CSV or one Parquet file."""
-    evaluated = evaluate_runs(selection.logdirs, selection.run_glob, verify=selection.verify, how=how)
-    chosen = [verdict for verdict in evaluated.verdicts if selection.takes(verdict.run)]
+    evaluated = evaluate_runs(selection.logdirs, selection.runs.glob, verify=selection.verify, how=how)
+    chosen = [verdict for verdict in evaluated.verdicts if selection.runs.takes(verdict.run)]
     rows = _rows(sorted(chosen, key=lambda verdict: verdict.run), selection.metrics)
     write_table(rows, VERDICT_COLUMNS | FINDING_COLUMNS, form, output, selection.logdirs)
     note_problems(problem for problem in evaluated.problems if problem.code != "shard-lost")
@@ -39,11 +38,12 @@ def export_findings(selection: PointSelection, form: str, output: str | None, ho
 
 
 def _rows(verdicts: Sequence[Verdict], globs: Sequence[str]) -> Iterator[Row]:
+    wanted = TagFilter(globs)
     for verdict in verdicts:
         of_run = verdict.describe()
         row = {name: of_run[name] for name in VERDICT_COLUMNS}
         for finding in verdict.all_findings():
             names = (*finding.metrics, *finding.canonical)
-            if not globs or any(fnmatchcase(name, glob) for name in names for glob in globs):
+            if not globs or any(map(wanted.tag, names)):
                 of_finding = {name: getattr(finding, ATTRIBUTES.get(name, name)) for name in FINDING_COLUMNS}
                 yield {**row, **of_finding, "title": finding.title or finding.id}

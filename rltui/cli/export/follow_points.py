@@ -83,11 +83,11 @@ def follow(selection: PointSelection) -> None:
     """Print points until a signal or a closed pipe."""
     out = sys.stdout.buffer
     printer = PointPrinter(selection.metrics, out.write)
-    follower = Follower(selection.logdirs, run_glob=selection.run_glob, all_sources=selection.all_sources)
+    follower = Follower(selection.logdirs, run_glob=selection.runs.glob, all_sources=selection.all_sources)
     reporter = FileProblemReporter()
     for deliveries in Deliveries(follower, wait=IDLE_SECONDS):
         need_reader()
         reporter.report_missing(follower.search.waiting)
         for delivery in reporter.passing(deliveries):
-            if selection.takes(delivery.source.run) and printer.take(delivery):
+            if selection.runs.takes(delivery.source.run) and printer.take(delivery):
                 out.flush()

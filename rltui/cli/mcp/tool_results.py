@@ -24,7 +24,7 @@ from rltui.cli.documents.comparison_document import baseline_run, comparison_doc
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
-from rltui.cli.loading import load, read_config
+from rltui.cli.loading import load, read_config, run_filter
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.text import clean, some_of
@@ -34,6 +34,7 @@ from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.explanations import definition_of, explained_entries
 from rltui.panes.runs.facts import nearest_tags, tags_of
+from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.samples.run_catalogs import catalogs_of
 from rltui.run_context.samples.sample_query import FilterError, parse_filter
@@ -178,13 +179,11 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui compare --json`."""
     session = load(tuple(logdirs))
     base = baseline_run(session, arguments["baseline"])
-    pattern, axis = resolve_run_name(logdirs, arguments.get("run")) or "*", arguments["by"]
-    matching = [
-        view for view in session.ordered() if view.name == pattern or fnmatch.fnmatchcase(view.name, pattern)
-    ]
-    if not matching:
-        _no_matching_run(pattern, session.runs)
-    others = [view for view in matching if view is not base]
+    pattern, axis = resolve_run_name(logdirs, arguments.get("run")), arguments["by"]
+    names = RunSelection(pattern).names(session.ordered(), time.time(), settings_below(logdirs))
+    if not names:
+        _no_matching_run(pattern or "", session.runs)
+    others = [view for view in session.ordered() if view is not base and view.name in names]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
     document = comparison_document(logdirs, session, base, others, axis)
@@ -202,16 +201,17 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
         fail(f"filter: {error}")
     limit, characters = arguments["limit"], arguments["max_characters"]
     step = arguments.get("step")
-    pattern = resolve_run_name(logdirs, arguments.get("run")) or "*"
+    pattern = resolve_run_name(logdirs, arguments.get("run"))
+    runs = run_filter(tuple(logdirs), pattern)
     found: list[object] = []
     catalogs = catalogs_of(logdirs)
-    if catalogs and not any(run == pattern or fnmatch.fnmatchcase(run, pattern) for run in catalogs):
+    if catalogs and not any(map(runs.takes, catalogs)):
         named = some_of(sorted(catalogs), _MAX_NAMES)
-        fail(f"no samples of a run {clean(pattern)!r}; runs with samples: {named}", FOUND)
+        fail(f"no samples of a run {clean(pattern or '')!r}; runs with samples: {named}", FOUND)
     for run, catalog in catalogs.items():
         if len(found) >= limit:
             break
-        if run != pattern and not fnmatch.fnmatchcase(run, pattern):
+        if not runs.takes(run):
             continue
         catalog.refresh(_SAMPLES_SECONDS)
         samples = chosen_samples(

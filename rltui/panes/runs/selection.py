@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Sequence
 
+from rltui.logs.run_names import is_selected
 from rltui.panes.runs.expression import is_expression, parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.run_context.hparams.hparam_files import hparams_beside
@@ -40,15 +40,11 @@ class RunSelection:
 
     def holds(self, run: RunFacts) -> bool:
         """Whether a run is selected, by its name or by the expression."""
-        if self.text is None or fnmatch.fnmatchcase(run.view.name, self.text):
-            return True
-        return self.is_expression and self._expression.holds(run)
+        return is_selected(run.view.name, self.text) or (self.is_expression and self._expression.holds(run))
 
     def names(self, views: Sequence[RunView], now: float, settings: RunSettings) -> set[str]:
         """The names of the selected runs. A text that matches names as a glob is not an expression."""
-        named = {
-            view.name for view in views if self.text is None or fnmatch.fnmatchcase(view.name, self.text)
-        }
+        named = {view.name for view in views if is_selected(view.name, self.text)}
         if named or not self.is_expression:
             return named
         return {view.name for view in views if self._expression.holds(RunFacts(view, now, settings))}

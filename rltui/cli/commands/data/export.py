@@ -11,6 +11,7 @@ from rltui.cli.export.point_lines import export_lines
 from rltui.cli.output_file import form_by_ending, require_place
 from rltui.cli.printing import require_extra
 from rltui.cli.sharding import ENGINE, SHARD, Work
+from rltui.logs.run_names import RunFilter
 from rltui.many_runs.engine import Engine
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -81,15 +82,12 @@ def command(
         require_place(output, logdirs)
     if not follow:
         logdirs, _ = readable_logdirs(logdirs)
-    runs = None
+    runs = RunFilter()
     if run_glob is not None:
-        from rltui.cli.loading import runs_of_expression  # imports rules, which other exports do not need
+        from rltui.cli.loading import run_filter  # imports rules, which other exports do not need
 
-        runs = runs_of_expression(logdirs, run_glob)
-    glob = run_glob if runs is None else None
-    selection = PointSelection(
-        logdirs, glob, runs=runs, metrics=metrics, all_sources=all_sources, verify=verify
-    )
+        runs = run_filter(logdirs, run_glob)
+    selection = PointSelection(logdirs, runs, metrics, all_sources, verify)
     if follow:
         elsewhere = shard is not None or engine.name != "local"
         if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify or elsewhere:

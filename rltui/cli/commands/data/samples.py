@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from itertools import islice
 
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, readable_logdirs
-from rltui.cli.loading import runs_of_expression
+from rltui.cli.loading import run_filter
 from rltui.cli.printing import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.common.text import clean
@@ -71,12 +70,12 @@ def command(
         wanted = parse_filter(expression)
     except FilterError as error:
         fail(f"--filter: {error}")
-    names = runs_of_expression(logdirs, run_glob)
+    runs = run_filter(logdirs, run_glob)
     printed = found = 0
     for run, catalog in catalogs_of(logdirs).items():
         if limit and printed >= limit:
             break
-        if run_glob is not None and not (run in names if names is not None else fnmatchcase(run, run_glob)):
+        if not runs.takes(run):
             continue
         catalog.refresh(_READ_SECONDS)
         for problem in catalog.problems.values():
