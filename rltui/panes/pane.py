@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rltui.common.text import count_of
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.answers.repeated_totals import repeated_totals
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_tabs import FIXED, PANES, pane_title
 from rltui.panes.rows.row import Row, is_constant, rows_of
@@ -85,6 +86,8 @@ def pane_view(
     `constants`, unless there are no others.
     """
     tags = list(view.run.series) if pane == "all" else _tags_of(view, pane)
+    if pane != "all" and (repeated := repeated_totals(view)):
+        tags = [tag for tag in tags if tag not in repeated]
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
     constants: list[Row] = []

@@ -220,7 +220,11 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -
 def headline_of(findings: Sequence[Finding]) -> str:
     """The title of the worst finding and its onset, for when the sentence is too long; or empty."""
     serious = _serious(findings)
-    return f"{serious[0].title} (since step {serious[0].since_step:,})" if serious else ""
+    if not serious:
+        return ""
+    first = serious[0]
+    early = first.console is not None and not first.since_step
+    return f"{first.title} ({first.since if early else f'since step {first.since_step:,}'})"
 
 
 def _serious(findings: Sequence[Finding]) -> list[Finding]:

@@ -18,9 +18,11 @@ from rltui.panes.answers.pane_answers import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.step_time import step_time
+from rltui.panes.pane import pane_view
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
+from rltui.panes.rows.key_rows import key_rows
 from rltui.session.session import Session
 from tests.support.runs.deliveries import Row, delivery
 from tests.support.runs.made_run import finding
@@ -456,3 +458,28 @@ def test_an_answer_begins_with_what_is_wrong_and_why() -> None:
     found = answer_of(made, "reward")
     assert found is not None
     assert found.sentence.startswith("▲ reward fell since step 30: learning rate raised. Reward is")
+
+
+def test_a_finding_on_the_score_is_followed_by_the_score() -> None:
+    """A total with penalties may rise while the score stays at its worst: both are named."""
+    total, score = np.linspace(-13, -1.3, 60).tolist(), np.linspace(-0.7, -1, 60).tolist()
+    made = run({"critic/rewards/mean": total, "critic/score/mean": score, "actor/lr": 1e-6})
+    stuck = finding("critic/score/mean", id="stuck", title="reward is stuck", since_step=30, pane="reward")
+    made.evaluator.findings = lambda: [stuck]  # type: ignore[method-assign]
+    found = answer_of(made, "reward")
+    assert found is not None
+    first, second = found.sentence.split("; ")
+    assert first.startswith("▲ reward is stuck since step 30. Score is about -0.9") and "down from" in first
+    assert second.startswith("Reward is -1.3") and "up from -12.5" in second
+
+
+def test_the_only_component_is_listed_once() -> None:
+    """One reward function without a weight is the total; a second one makes both worth a row."""
+    rise = np.linspace(0, 1, 60).tolist()
+    logged = {"train/reward": rise, "train/rewards/fmt/mean": rise, "train/rewards/fmt/std": 0.1}
+    others = {"train/frac_reward_zero_std": 0.0, "train/completions/mean_length": 9.0}
+    for more, listed in (({}, False), ({"train/rewards/other/mean": 0.0}, True)):
+        view = run({**logged, **more}, others=others)
+        rows = [*pane_view(view, "reward", 100.0).metrics, *key_rows(view, 16)]
+        assert any("rewards/fmt" in row.tag for row in rows) == listed
+        assert any(row.tag == "train/rewards/fmt/mean" for row in pane_view(view, "all", 100.0).metrics)

@@ -11,9 +11,11 @@ from rltui.cli.documents.check_document import exit_code, report
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.panes.header import header
 from rltui.panes.render.lines.header_lines import header_lines
+from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.rules.finding import unexplained
 from rltui.session.session import Session
 from tests.support.logs.live_logs import write_rows
+from tests.support.screen.screens import Screen
 
 NOW = 1_800_000_000.0
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
@@ -189,3 +191,18 @@ def test_a_run_whose_console_ends_with_ctrl_c_was_stopped_by_its_user(
     told = [one.title for one in view.evaluator.findings() if one.id == "run-interrupted"]
     assert told == (["stopped by its user"] if interrupted else [])
     assert ("Stopped by its user: at step 59" in header_lines(header(view, soon), 100)[1].text) == interrupted
+
+
+def test_the_overview_of_a_run_that_failed_at_its_start_is_the_end_of_its_console(tmp_path: Path) -> None:
+    """There is nothing else to show, and what is looked for is the traceback, without colours."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 7, in main\n'
+    trace += "ValueError: \x1b[31mno data\x1b[0m.\n"
+    _console(tmp_path / "train.log", f"import torch\n{trace}")
+    session = Session.load([tmp_path])
+    (view,) = session.runs.values()
+    screen = Screen(session)
+    screen.set_clock(lambda: NOW)
+    for shown in (screen.text(80, 24), screen.text(40, 12), as_text(pane_text(view, "overview", NOW))):
+        assert 'File "a.py", line 7, in main\n' in shown.replace(" \n", "\n")
+        assert "\n ValueError: no data." in shown
+        assert "no data.." not in shown and "data.;" not in shown

@@ -14,14 +14,12 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, formulas_of
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, level_text
+from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values
 from rltui.panes.answers.since_start import change_since_start
 
 QUESTION = "What is earned, and what for?"
-EPISODE_RETURN = "reward.episode_return"
-TOTAL = ("reward", EPISODE_RETURN)
 SCORE = "reward.score"
 RATING = "reward.rating"  # of self-play, in which returns stay about even
-COMPONENT = "reward.component.mean"
 NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini")  # last parts of keys
 MAX_COMPONENTS = 12
 SAME_SUM = 0.02  # relative distance of a sum of components from the total within which they add up to it
@@ -48,14 +46,17 @@ def reward_answer(run: RunValues) -> Answer | None:
         return None
     facts: list[Fact] = []
     clauses = []
-    for name, values in ((RATING, rating), (f"{base}.mean", total)):
+    told = [(RATING, rating), (f"{base}.mean", total)]
+    if score is not None and total is not None and _judged(run, score.tag) and not _judged(run, total.tag):
+        told.insert(1, (f"{SCORE}.mean", score))  # what is wrong is said of the score
+    for name, values in told:
         if values is None:
             continue
         one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
         title = run.name(values.tag).title if one_part else glossary().metrics[name].title
         now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
         mean = replace(fact(title.lower(), values, "score"), value=now, text=_text(now), told=True)
-        facts.append(mean)
+        facts += [] if values is score else [mean]  # its fact follows, with the difference
         change = change_since_start(run, values.tag, now, _text, more_is_better=True)
         clauses.append(f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""))
     if total is not None and score is not None:
@@ -93,6 +94,12 @@ def reward_answer(run: RunValues) -> Answer | None:
     )  # fmt: skip
 
 
+def _judged(run: RunValues, tag: str) -> bool:
+    """Whether something is wrong with a metric now."""
+    found = run.view.evaluator.findings() if run.at_step is None else []
+    return any(one.rank and one.state == "firing" and tag in one.metrics for one in found)
+
+
 def _text(value: float) -> str:
     return format_value(value, "score").strip()
 
@@ -114,16 +121,10 @@ def _components(run: RunValues, total: Values | None) -> list[tuple[str, Values]
         if name.held_out or name.statistic not in ("", "mean") or tag.rpartition("/")[2] in NO_MEAN:
             continue
         values = run.of(tag)
-        if len(values.value) and not (total is not None and _equal(values, total)):
+        if len(values.value) and not (total is not None and equal_values(values, total)):
             parts = [part for part in tag.split("/") if part != "mean"]
             components.append((name.part or parts[-1], values))
     return sorted(components, key=lambda component: -abs(component[1].now))
-
-
-def _equal(one: Values, other: Values) -> bool:
-    """Whether two metrics have the same values at the steps that both log."""
-    steps = np.intersect1d(one.step, other.step)
-    return len(steps) > 0 and bool(np.allclose(one.at(steps), other.at(steps), rtol=1e-3))
 
 
 def _amounts(parts: list[tuple[str, Values]], total: Values | None) -> tuple[list[Amount], bool]:

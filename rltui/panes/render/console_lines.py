@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from rltui.common.text import code_in_markdown, count_of
-from rltui.draw.cells import BLANK, Line, Span, fill, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.panes.context_panes.console_pane import ConsoleEnd, console_findings_of
 from rltui.rules.finding import Finding, as_json
 from rltui.run_context.console.failures import points_to_console
-from rltui.run_context.console.lines import ConsoleLine
+from rltui.run_context.console.lines import ConsoleLine, level_of
 from rltui.session.run_view import RunView
 
 LEVEL_ROLES = {"error": "bad", "warning": "warn", "": "text"}
@@ -31,6 +31,21 @@ def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list
     if not ends:
         lines.append(line((" No console was found next to this run's logs.", "dim")))
     return lines
+
+
+def failed_start_lines(view: RunView, width: int, most: int) -> list[Line]:
+    """The end of the console of a run that failed before any metrics, in at most so many lines."""
+    report = next((one for one in view.consoles if one.end), None)
+    if report is None or view.run.series:
+        return []
+    *lines, last = [one for one in report.end if one.strip()] or [""]
+    role = LEVEL_ROLES[level_of(last)]
+    ending = [line((f" {part}", role)) for part in wrap(last, width - 2)]
+    told = [crop(line((f" {one}", LEVEL_ROLES[level_of(one)] if one[:1].strip() else "dim")), width)
+            for one in lines]  # fmt: skip
+    title = line((f" {cut(report.path, max(width - 20, 8))}", "strong"), ("   its last lines", "dim"))
+    room = most - 1
+    return [title, *[*told, *ending][-room:]] if room > 0 else []
 
 
 def console_markdown(view: RunView, ends: Sequence[ConsoleEnd]) -> str:

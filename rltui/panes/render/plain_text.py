@@ -12,11 +12,14 @@ from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.pane_report import pane_report
+from rltui.panes.render.console_lines import failed_start_lines
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.evidence_lines import finding_block, no_findings
 from rltui.panes.render.lines.header_lines import finding_lines, header_lines
 from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.rules.finding import explained, unexplained
+
+END_LINES = 20  # of the console of a run that failed before any metrics
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -61,6 +64,8 @@ def pane_text(
         lines += [
             line((" " + part, "faint")) for one in shown.answer.formulas for part in wrap(one, width - 2)
         ]
+    if pane == "overview" and not shown.metrics and (ends := failed_start_lines(view, width, END_LINES)):
+        return [*lines, BLANK, *ends]
     if shown.metrics or shown.answer is None:
         lines += [BLANK, *pane_lines(shown, width)]
     if shown.notes:

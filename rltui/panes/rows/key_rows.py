@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from rltui.panes.answers.repeated_totals import repeated_totals
 from rltui.panes.pane_tabs import overview_tables, scenario_of
 from rltui.panes.rows.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.session.tag_index import TagIndex
@@ -50,9 +51,12 @@ def rows_and_constants(
             (constants if is_constant(row) else rows).append(row)
     rows = with_distinct_titles(rows or constants)
     if len(rows) < min(count, 4):  # few of its tags are known metrics: add others
-        others = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
-        hidden = overview_tables().no_cards if rows else ()
-        rest = [t for t in others if view.run.series[t].count and view.names.name(t).canonical not in hidden]
+        hidden = shown | repeated_totals(view)
+        others = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in hidden)
+        no_cards = overview_tables().no_cards if rows else ()
+        rest = [
+            t for t in others if view.run.series[t].count and view.names.name(t).canonical not in no_cards
+        ]
         rest.sort(key=lambda tag: view.names.name(tag).pane not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
     tags = {row.tag for row in rows}
@@ -92,10 +96,13 @@ def _order(view: RunView) -> Iterator[str]:
     outcome, others = _candidates(view.tag_index, view.framework)
     # A value that is logged once, at the end of a run, has no curve.
     least = 2 if view.run.points >= 2 * len(view.run.series) else 1
-    series = view.run.series
+    series, repeated = view.run.series, repeated_totals(view)
+
+    def known(tags: tuple[str, ...]) -> Iterator[str]:
+        return (tag for tag in tags if series[tag].count >= least and tag not in repeated)
 
     def first(tags: tuple[str, ...]) -> str | None:
-        return next((t for t in tags if series[t].count >= least and not _is_uninformative(view, t)), None)
+        return next((tag for tag in known(tags) if not _is_uninformative(view, tag)), None)
 
     yield from islice(filter(None, map(first, outcome)), 2)
     yield from filter(None, map(first, others))

@@ -51,6 +51,7 @@ class ConsoleReport(NamedTuple):
     last_error: str = ""  # the last line of an error after which the training did not continue; cleaned
     last_line: str = ""  # the last line that is not empty, cleaned; empty if it is one of metrics
     exception: bool = False  # the program ended with an exception, maybe that of a known failure
+    end: tuple[str, ...] = ()  # its last lines, cleaned, if it failed before any metrics
     interrupted: bool = False  # it ended with Ctrl-C, or another SIGINT, and no failure
 
 
@@ -82,6 +83,7 @@ def scan(file: ConsoleFile) -> ConsoleReport:
         last_error,
         last_line,
         exception,
+        tuple(each for line in lines for each in line.folded or (line.text,))[-END_LINES:] if early else (),
         interrupted,
     )
 

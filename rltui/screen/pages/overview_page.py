@@ -38,6 +38,8 @@ def overview_page(state: AppState, width: int, height: int) -> Page:
     findings = shown_run.unacknowledged(state)
     most = 0 if height < 20 or len(state.session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(state, view, width, most)
+    if not rows and (ends := _failed_start(state, view, findings, width, height - len(runs.lines))):
+        return ends.below(runs)
     if height < 11 or width < 34 or state.saved.density == "compact":
         top = _lead(state, findings, width, height, 1 if height < 11 else 3)
         from rltui.screen.pages.pane_page import pane_page  # as in `page_registry`
@@ -73,6 +75,21 @@ def pinned_page(state: AppState, width: int, height: int) -> Page:
     at = next((index for index, row in enumerate(found) if row.tag == state.selection.row), 0)
     lines, drawn = cards_lines(found, window, width, height, card_style(state), selected=at, full=True)
     return _cards_page(state, lines, drawn, found)
+
+
+def _failed_start(
+    state: AppState, view: RunView, findings: Sequence[Finding], width: int, height: int
+) -> Page | None:
+    """The end of the console of a run that failed before any metrics; None of another run."""
+    if not any(one.end for one in view.consoles):
+        return None
+    from rltui.panes.render.console_lines import failed_start_lines  # imports readers of consoles
+
+    page = _lead(state, findings, width, height, 1 if height < 11 else 3)
+    page.lines += [BLANK] * (height >= 11)
+    page.lines += failed_start_lines(view, width, height - len(page.lines))
+    page.lines = (page.lines + [BLANK] * height)[:height]
+    return page
 
 
 def _cards_page(state: AppState, lines: list[Line], drawn: Sequence[MetricCard], rows: Sequence[Row]) -> Page:
