@@ -241,6 +241,13 @@ def test_a_negated_key_says_so() -> None:
     assert any("falls as entropy rises" in line for line in card(row))
 
 
+@pytest.mark.parametrize(("width", "note"), [(46, "falls as entropy rises"), (30, "negated")])
+def test_a_narrow_card_says_that_its_key_is_negated_before_all_of_the_key(width: int, note: str) -> None:
+    """Beside the onset of a finding as well: without it the curve contradicts the words."""
+    lines = card(row_of(-NOISE, title="Entropy", scale=-1.0, found=True), width=width)
+    assert f"a/b · {note}" in lines[1] and lines[1].rstrip().endswith("since 193")
+
+
 @pytest.mark.parametrize("pane", ["overview", "reward", "policy", "lengths"])
 @pytest.mark.parametrize(("width", "height"), [(200, 60), (140, 45)])
 def test_large_screens_are_filled(pane: str, width: int, height: int) -> None:

@@ -17,6 +17,7 @@ from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.rows.row import Row
 
 CARD_WIDTH = 36  # cells of a card, from which the number of cards side by side follows
+MIN_KEY_CELLS = 8  # of a key beside its change or the note on its sign
 MIN_ROWS_FOR_CONSTANTS = 14  # rows of the overview from which a line lists constant metrics
 MAX_CARD_ROWS = 48  # rows; taller cards show no more
 
@@ -103,13 +104,21 @@ def _axis_notes(notes: Sequence[str], room: int) -> str:
 
 def _key_line(row: Row, width: int) -> Line:
     """The key as written, with its direction if the sign is opposite; with a finding its change and onset."""
-    change, note = _change(row), row.direction_note
-    room = width - cell_width(row.tag) - (cell_width(change) + 2 if change else 0)
-    told: list[Span] = [(f" · {note}", "dim")] if note and cell_width(note) + 3 <= room else []
-    if not change or cell_width(change) > width - 8:
-        return line((fit(row.tag, width - sum(cell_width(text) for text, _ in told)), "faint"), *told)
-    return sides([(cut(row.tag, width - cell_width(change) - 2), "faint"), *told],
+    change = _change(row)
+    change = change if cell_width(change) <= width - MIN_KEY_CELLS else ""
+    room = width - (cell_width(change) + 2 if change else 0)
+    note = _direction(row, room - min(cell_width(row.tag), MIN_KEY_CELLS))
+    told: list[Span] = [(note, "dim")] if note else []
+    if not change:
+        return line((fit(row.tag, room - cell_width(note)), "faint"), *told)
+    return sides([(cut(row.tag, room - cell_width(note)), "faint"), *told],
                  [(change, SEVERITY_ROLE[row.severity])], width)  # fmt: skip
+
+
+def _direction(row: Row, room: int) -> str:
+    """That the key has the opposite sign, shorter if there is little room: more than the end of the key."""
+    texts = (f" · {row.direction_note}", " · negated") if row.direction_note else ()
+    return next((text for text in texts if cell_width(text) <= room), "")
 
 
 def _change(row: Row) -> str:
