@@ -11,10 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import RenderableType
 from textual import events
+from textual._compositor import CompositorUpdate
 from textual.app import ComposeResult
 from textual.css.query import NoMatches
 from textual.message import Message
+from textual.screen import Screen
 from textual.strip import Strip
 
 from rltui.common import crash, interpreter_settings
@@ -126,6 +129,10 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             return []
         lines = range(widget.size.height) if widget.size == self.size else ()
         return [widget.render_line(y) for y in lines]
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | CompositorUpdate | None) -> None:
+        if self.page.lines:  # else it would be a blank screen, just before the first page
+            super()._display(screen, renderable)
 
     def _begin(self) -> None:
         self.paint()

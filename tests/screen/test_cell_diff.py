@@ -255,8 +255,18 @@ def test_one_changed_cell_is_a_move_and_a_character() -> None:
     style = Style(color="#74c7e0", bgcolor="#161b26")
     glasses.show(layout(1, [("0123456789", style)]), CONSOLE)
     sent = glasses.show(layout(1, [("0123x56789", style)]), CONSOLE)
-    assert sent == "\x1b[2;5H\x1b[38;2;116;199;224;48;2;22;27;38mx\x1b[0m"
+    assert sent == "\x1b[38;2;116;199;224;48;2;22;27;38m\x1b[2;5Hx\x1b[0m"
     assert glasses.show(layout(1, [("0123x56789", style)]), CONSOLE) == ""
+
+
+def test_each_colour_is_set_once_a_frame() -> None:
+    """Cells of one colour are sent together, wherever they are; blanks go with the text beside them."""
+    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
+    red, blue = Style(color="red"), Style(color="blue")
+    lines = [Strip([Segment("ab", red), Segment(" cd", blue), Segment("  ef", red)]) for _ in range(HEIGHT)]
+    sent = glasses.show(LinesUpdate(list(enumerate(lines))), CONSOLE)
+    assert glasses.differ() == []
+    assert sent.count("m") == 3  # red, blue, off
 
 
 def test_a_move_is_not_made_where_writing_is_shorter() -> None:
