@@ -221,6 +221,14 @@ def test_a_schedule_that_ends_at_zero_is_meant() -> None:
     assert "learning-stopped" not in ids(evaluator)
 
 
+def test_more_and_more_cut_responses_are_told_also_where_most_were_cut_at_first() -> None:
+    """A share that rises from two thirds to all is told before it has lasted for long."""
+    rising = np.concatenate((flat(0.66, 8, 0.04), np.linspace(0.8, 1.0, 8), np.ones(8)))
+    for share, told in ((rising, True), (flat(0.66, 24, 0.04), False)):
+        series = {"lengths.response_clip_fraction": share, "reward.mean": flat(0.5, 24, 0.2)}
+        assert ("truncation-rises" in ids(evaluator_of(series), "warning")) is told
+
+
 @pytest.mark.parametrize(
     "schedule", [np.full(60, 2e-4), np.linspace(2e-4, 1e-4, 60)], ids=["constant", "linear"]
 )
