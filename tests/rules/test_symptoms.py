@@ -706,6 +706,14 @@ def test_a_return_that_stays_below_that_of_random_actions_is_told() -> None:
         assert ("return-long-below-start" in ids(evaluator, "warning")) is told
 
 
+def test_a_return_below_its_start_is_told_with_values_that_broke() -> None:
+    """Exploring alone costs at first; where the loss of the values leaps as well, they are what is wrong."""
+    returns, same = np.concatenate((flat(4, 45, 0.3), flat(-40, 100, 0.2))), flat(10, 145, 0.2)
+    for loss, told in ((np.concatenate((same[:45], 15 * same[45:])), True), (same, False)):
+        alarms = ids(evaluator_of({"reward.episode_return.mean": returns, "critic.loss": loss}), "warning")
+        assert ("values-lost" in alarms) is told
+
+
 def test_a_return_below_its_start_is_one_finding_however_it_is_told() -> None:
     """It is no second finding beside a missing gain, nor beside the symptom that has its cause."""
     noise = np.random.default_rng(12).normal(size=960)
