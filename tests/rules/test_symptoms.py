@@ -687,6 +687,17 @@ def test_waves_of_a_running_mean_are_no_gain_of_a_greedy_policy() -> None:
     assert told >= 30
 
 
+def test_a_return_that_falls_as_actions_become_greedy_is_told_before_they_are() -> None:
+    """With half of the actions random it earns far less than at first; a return that rises, does not."""
+    noise = np.random.default_rng(8).normal(size=200)
+    for change, told in ((-10, True), (10, False)):
+        series = {
+            "reward.episode_return.mean": 15 + change * (1 - np.exp(-np.arange(200) / 40)) + 2 * noise,
+            "policy.exploration": np.maximum(0.3, 1 - np.arange(200) / 150),
+        }
+        assert ("greedy-without-gain" in ids(evaluator_of(series), "warning")) is told
+
+
 def test_entropy_lost_before_any_success_is_no_solved_task() -> None:
     """A reward that rises by avoiding losses excuses no lost exploration; one that wins does."""
     series = {"reward.mean": np.concatenate((np.linspace(-16, -0.5, 60), flat(-0.5, 140)))}
