@@ -153,7 +153,8 @@ def follows_firing(
     """The firing of a condition on a loss that has grown, in these periods, no more than the returns explain.
 
     Errors of values grow with the square of the spread of the returns. The newest return must be in the upper
-    half of all: a loss that grows where the return falls is a cause and no consequence.
+    half of all or above all before the loss grew: a loss that grows where the return falls is a cause and no
+    consequence.
     """
     trained = [each for each in evaluated if not each.held_out]
     series = next((found for name in condition.outcome if (found := _series_of([name], trained))), None)
@@ -167,7 +168,7 @@ def follows_firing(
             return None
         lowest, highest = float(values.min()), float(values.max())
         grown = np.square((highest - lowest) / max(float(np.ptp(early)), TINY))
-        risen = ticks.level() - lowest >= (highest - lowest) / 2
+        risen = ticks.level() >= min((lowest + highest) / 2, float(early.max()))
         if not (risen and period.value <= condition.margin * grown * period.before):
             return None
     rule = Rule(condition.id, (condition.outcome[0],), "follows-outcome", RECORDING, {}, {}, {})

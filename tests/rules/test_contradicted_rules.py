@@ -1,0 +1,110 @@
+"""Alarms that other metrics of the run contradict are none; without these metrics they are told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.runs.evaluators import evaluator_of, fresh, ids, names_of, new_evaluator
+
+NOISE = np.random.default_rng(11)
+
+
+def _noise(size: int, level: float, share: float) -> np.ndarray:
+    return level * (1 + share * NOISE.normal(size=size))
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        ({}, True),
+        ({"policy.clip_range": np.full(60, 0.2), "policy.clip_fraction": np.full(60, 0.15)}, True),
+        ({"policy.clip_range": np.linspace(0.4, 0.32, 60)}, False),
+        ({"policy.clip_fraction": np.full(60, 0.004)}, False),
+    ],
+)
+def test_a_large_update_kl_is_judged_by_what_is_clipped(others: dict[str, np.ndarray], told: bool) -> None:
+    """A clip range of 0.4 permits four times the KL of 0.2; if nothing is clipped the KL is another one."""
+    series = {"policy.approx_kl": _noise(60, 0.15, 0.05), **others}
+    assert ("approx-kl-very-high" in ids(evaluator_of(series), "warning")) is told
+
+
+def _evaluated(returns: np.ndarray, score: np.ndarray) -> set[str]:
+    evaluator = new_evaluator()
+    evaluator.feed(
+        [fresh("reward.episode_return.mean", np.linspace(2, 18, 400) + NOISE.normal(size=400) / 3)]
+    )
+    steps = range(10, 10 * len(score) + 1, 10)
+    evaluator.feed([fresh("eval/validation.return.mean", returns, steps)])
+    evaluator.feed([fresh("eval/validation.success_rate", score, steps)])
+    return set(ids(evaluator, "warning"))
+
+
+def test_a_held_out_score_that_falls_is_no_alarm_while_the_held_out_return_is_at_its_best() -> None:
+    """Few episodes are won or lost by chance; their return tells whether the policy became worse."""
+    score = np.append(np.linspace(0.2, 0.9, 30), np.full(10, 0.5)) + 0.01 * NOISE.normal(size=40)
+    rise = np.linspace(2, 18, 40) + NOISE.normal(size=40) / 10
+    fall = np.append(rise[:30], np.linspace(13, 8, 10))
+    assert _evaluated(fall, score) & {"over-optimised", "validation-lost", "validation-drop", "memorised"}
+    assert not _evaluated(rise, score)
+
+
+@pytest.mark.parametrize(("gain", "told"), [(0.0, True), (0.3, False)])
+def test_evaluation_that_follows_late_is_no_gap(gain: float, told: bool) -> None:
+    """Evaluation has seen an eighth of the gain of the training, but is at its best."""
+    training = np.append(np.linspace(0, 100, 200), np.full(200, 100.0)) + NOISE.normal(size=400)
+    held_out = np.linspace(0, 40 * gain, 40) + 0.3 * NOISE.normal(size=40)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.episode_return.mean", training)])
+    evaluator.feed([fresh("eval/validation.return.mean", held_out, range(10, 401, 10))])
+    assert ("evaluation-gap" in ids(evaluator)) is told
+
+
+@pytest.mark.parametrize(("ties", "told"), [(0.9, True), (0.3, False)])
+def test_a_policy_whose_samples_differ_has_entropy(ties: float, told: bool) -> None:
+    """Where most groups of responses to one prompt differ in reward, an entropy of zero is not measured."""
+    series = {"policy.entropy": np.zeros(30), "reward.zero_std_fraction": _noise(30, ties, 0.05)}
+    assert ("entropy-zero" in ids(evaluator_of(series), "warning")) is told
+
+
+@pytest.mark.parametrize(("gain", "told"), [(0.0, True), (0.3, False)])
+def test_a_policy_that_settles_on_more_right_answers_has_gained(gain: float, told: bool) -> None:
+    """The score may stay where it was, with penalties that grow, while more of the answers are right."""
+    series = {
+        "policy.entropy": np.append(np.linspace(1.0, 0.4, 300), np.full(300, 0.4)),
+        "reward.score.mean": 1 + NOISE.normal(size=600) / 5,
+        "reward.accuracy": 0.4 + np.linspace(0, gain, 600) + 0.05 * NOISE.normal(size=600),
+    }
+    assert ("settled-without-gain" in ids(evaluator_of(series))) is told
+
+
+@pytest.mark.parametrize(("last", "told"), [(90.0, True), (108.0, False)])
+def test_many_clipped_ratios_are_a_remark_once_the_return_has_gained(last: float, told: bool) -> None:
+    """Clipping limits the update: 14 points show that the return gained, not yet that it is at its best."""
+    series = {
+        "policy.clip_fraction": np.append(np.full(5, 0.15), np.full(9, 0.33)),
+        "policy.approx_kl": np.full(14, 0.025),
+        "reward.episode_return.mean": np.linspace(90, last, 14) + 0.2 * NOISE.normal(size=14),
+    }
+    assert ("clip-fraction-high" in ids(evaluator_of(series), "warning")) is told
+
+
+@pytest.mark.parametrize(("last", "told"), [(140.0, True), (300.0, False)])
+def test_a_return_that_falls_in_one_series_and_not_in_the_other_is_no_alarm(last: float, told: bool) -> None:
+    """Of single episodes and of their running mean one is at its best: the other shows a bad spell."""
+    returns = {"episode": "reward.episode_return.mean", "mean": "reward.episode_return.mean"}
+    evaluator = new_evaluator(names_of(aliases=returns))
+    rise = np.linspace(20, 300, 120)
+    evaluator.feed([fresh("episode", np.append(rise, np.full(60, 180.0)) + 3 * NOISE.normal(size=180))])
+    evaluator.feed([fresh("mean", np.append(rise, np.linspace(300, last, 60)) + NOISE.normal(size=180))])
+    assert bool({"return-drop", "return-crash"} & set(ids(evaluator, "warning"))) is told
+
+
+@pytest.mark.parametrize(("last", "told"), [(0.0, True), (900.0, False)])
+def test_a_value_loss_follows_returns_that_vary(last: float, told: bool) -> None:
+    """One high return does not make those after it a fall, if they are above all before the loss grew."""
+    returns = np.concatenate((NOISE.normal(size=40), np.linspace(50, 900, 20), [3000.0], np.full(19, last)))
+    loss = np.append(_noise(40, 0.1, 0.2), _noise(40, 12.0, 0.1))
+    series = {"reward.episode_return.mean": returns + 20 * NOISE.normal(size=80) * (returns > 40)}
+    found = evaluator_of(series | {"critic.loss": loss}).findings()
+    assert bool([each for each in found if each.id == "value-loss-spike" and each.rank]) is told
