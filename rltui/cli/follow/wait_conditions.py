@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
+from rltui.common.comparisons import COMPARISONS, Comparison
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import SEVERITIES
 from rltui.common.regex import regex
@@ -18,12 +18,6 @@ from rltui.session.run_view import RunView
 
 Kind = Literal["step", "finding", "end", "stalled", "metric"]
 
-_OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
 _COMPARISON = regex(r"(metric\s+)?(.+?)\s*(>=|<=|>|<)\s*([^<>=]+)")
 
 
@@ -37,7 +31,7 @@ class Condition(NamedTuple):
     text: str  # as given by the user
     kind: Kind
     metric: str = ""  # a tag as written or a canonical id
-    compare: Callable[[float, float], bool] = operator.ge
+    compare: Comparison = COMPARISONS[">="]
     limit: float = 0.0
 
 
@@ -76,9 +70,9 @@ def parse_condition(text: str) -> Condition:
     except ValueError:
         raise ConditionError(f"{clean(text)!r}: {clean(limit)!r} is no number") from None
     if metric is not None:
-        return Condition(words, "metric", name, _OPERATORS[sign], value)
+        return Condition(words, "metric", name, COMPARISONS[sign], value)
     if name == "step":
-        return Condition(words, "step", compare=_OPERATORS[sign], limit=value)
+        return Condition(words, "step", compare=COMPARISONS[sign], limit=value)
     raise ConditionError(f"{clean(text)!r}: for a metric write 'metric {clean(name)}{sign}{clean(limit)}'")
 
 

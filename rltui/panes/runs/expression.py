@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping
 
+from rltui.common.comparisons import COMPARISONS
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.panes.runs.facts import RunFacts, tag_of
@@ -37,7 +37,6 @@ _TERM = regex(
 )
 _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "%": 0.01}
 _SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_COMPARISONS = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 _AMOUNT = regex(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z%]*)", re.IGNORECASE)
 
 
@@ -188,7 +187,7 @@ def _comparison(key: str, sign: str, value: str, whole: str) -> Holds:
             fits = any(_fits(value, one, part=sign == "~") for one in wanted)
             return fits != (sign == "!=")
         number = _number(value)
-        return number is not None and bound is not None and _COMPARISONS[sign](number, bound)
+        return number is not None and bound is not None and COMPARISONS[sign](number, bound)
 
     return holds
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from rltui.common.arrays import median
+from rltui.common.comparisons import COMPARISONS
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.records.record_keys import ended_at_limit
@@ -22,15 +22,6 @@ _TERM = regex(
     r"\s*(?P<not>-)?(?:/(?P<regex>(?:[^/\\]|\\.)+)/|\"(?P<quoted>[^\"]*)\""
     r"|(?P<key>\w[\w./@-]*?)\s*(?P<op><=|>=|!=|=|<|>|:)\s*(?P<value>\"[^\"]*\"|\S+)|(?P<word>\S+))"
 )
-_NUMERIC: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "=": operator.eq,
-    ":": operator.eq,
-    "!=": operator.ne,
-}
 
 
 class FilterError(ValueError):
@@ -94,7 +85,7 @@ def _comparison(key: str, op: str, value: str, negative: bool) -> Callable[[Samp
         if found is None:
             return False
         if wanted is not None and isinstance(found, int | float) and not isinstance(found, bool):
-            return _NUMERIC[op](float(found), wanted) != negative
+            return COMPARISONS[op](float(found), wanted) != negative
         same = str(found).lower() == value.lower()
         return (same != (op == "!=")) != negative
 
