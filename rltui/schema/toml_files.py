@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
@@ -144,7 +144,7 @@ def read_table(name: str, kind: type[T]) -> T:
 
     Raises ValueError if anything in the file is invalid.
     """
-    path, module = DATA / f"{name}.toml", getattr(sys.modules[kind.__module__], "__file__", None)
+    path = DATA / f"{name}.toml"
 
     def read() -> T:
         problems: list[Problem] = []
@@ -153,7 +153,14 @@ def read_table(name: str, kind: type[T]) -> T:
             raise ValueError("; ".join(problem.text for problem in problems))
         return table
 
-    return cached_value(path, (path, Path(module or path)), read)
+    return cached_value(path, (path, *sorted(modules_of(kind))), read)
+
+
+def modules_of(kind: object) -> set[Path]:
+    """The files of the modules that define a class, or the classes in a type such as `dict[str, Class]`."""
+    file = getattr(sys.modules[getattr(kind, "__module__", "builtins")], "__file__", None)
+    own = set() if file is None else {Path(file)}
+    return own.union(*map(modules_of, get_args(kind)))
 
 
 def statements(text: str) -> dict[KeyPath, tuple[int, int]]:

@@ -18,7 +18,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.rules import rulebook as rules
 from rltui.rules.rulebook import rulebook
 from rltui.schema import value_cache
-from rltui.schema.toml_files import DATA
+from rltui.schema.toml_files import DATA, modules_of
 from rltui.schema.value_cache import cached_value
 
 
@@ -140,3 +140,9 @@ def test_kept_expressions_are_compiled_when_they_are_used(tmp_path: Path) -> Non
     again: dict[str, re.Pattern[str]] = cached_value(path, (path,), dict)
     assert type(again["lines"]) is type(regex(""))
     assert again["lines"].match("a")
+
+
+def test_a_table_is_read_again_when_a_class_within_it_changes() -> None:
+    """Its modules are sources of what is kept, also those of classes in a dictionary or tuple."""
+    kind = dict[str, tuple[glossary_files.Pane, ...]]
+    assert modules_of(kind) == modules_of(glossary_files.Pane) == {Path(glossary_files.__file__)}
