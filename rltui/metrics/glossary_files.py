@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
@@ -28,8 +28,10 @@ class Pane:
 
     title: heading. tab: label of the tab. key: opens the pane; a pane without a key is listed with the
     sections of the run. always: whether the tab is shown even if the pane has no content; empty: one line
-    on what to log to see it, shown if its key opens it nevertheless. aliases: other names that users may
-    give. also: metrics of other panes that its answers use; any of them makes the tab appear.
+    on what to log to see it, shown if its key opens it nevertheless. unanswered: its sentence if it has
+    metrics, but none that answer its question. aliases: other names that users may give. also: metrics of
+    other panes that its answers use; any of them makes the tab appear. uses: files beside the logs that its
+    answer uses, which are not read for other panes. tree: whether its metrics are parts of each other.
     """
 
     id: PaneId
@@ -40,8 +42,11 @@ class Pane:
     key: Annotated[str, TextField(pattern=".", permitted="one character")] = ""
     always: bool = False
     empty: str = ""
+    unanswered: str = ""
     aliases: tuple[PaneId, ...] = ()
     also: tuple[MetricId, ...] = ()
+    uses: tuple[Literal["hparams", "samples", "spans"], ...] = ()
+    tree: bool = False
 
     def __post_init__(self) -> None:
         """Set the default of the tab."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
-TREES = ("timing",)  # panes whose metrics are parts of each other
 MAX_GATHERED = 300  # rows of a pane; in larger panes constant rows are not gathered, which takes time
 
 
@@ -99,7 +98,7 @@ def pane_view(
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
     answer = answer_of(view, pane, at_step, inputs)
-    if pane in TREES and merge:
+    if merge and pane in PANES and PANES[pane].tree:
         rest = as_tree(rest, answer.inside if answer is not None else {})
     elif pane == "all":
         rest = _with_headings(

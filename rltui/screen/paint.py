@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.panes.answers.answer_inputs import USE_SAMPLES
+from rltui.panes.answers.answer_inputs import used_by
 from rltui.panes.pane_tabs import WITHOUT_METRICS
 from rltui.screen import shown_run
 from rltui.screen.pages.frame import frame
@@ -83,7 +83,7 @@ def follow_samples(state: AppState) -> None:
     """Pass the runs, and the one whose samples are shown, to the thread that reads samples."""
     view = shown_run.run(state)
     session = state.session
-    wanted = state.on_samples or state.selection.pane in USE_SAMPLES
+    wanted = state.on_samples or "samples" in used_by(state.selection.pane)
     shown_now = view.name if view is not None and wanted else None
     state.samples.files.follow(
         session.sources(), shown_now, others=session.others, changes=session.folder_changes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from rltui.panes.answers.answer_inputs import NO_INPUTS
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.evidence import rows_of_evidence
-from rltui.panes.pane import TREES, PaneView, pane_view
+from rltui.panes.pane import PaneView, pane_view
+from rltui.panes.pane_tabs import PANES
 from rltui.panes.rows.key_rows import pinned_rows, rows_and_constants
 from rltui.panes.rows.row import Row, first_row, rows_of
 from rltui.panes.rows.row_tree import folded, folded_answer
@@ -96,7 +97,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
 
 def _in_open_branches(made: PaneView, state: AppState) -> PaneView:
     """A pane without the rows in closed branches."""
-    if made.pane not in TREES:
+    if made.pane not in PANES or not PANES[made.pane].tree:
         return made
     branches, selected = state.selection.branches, state.selection.row
 

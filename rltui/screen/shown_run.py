@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.common.problem import Problem
 from rltui.draw.numbers import short_step
 from rltui.panes import header as run_header
-from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs, used_by
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header
 from rltui.panes.pane_tabs import PaneTab, panes_of
@@ -81,9 +81,10 @@ def short_name(state: AppState, name: str) -> str:
 
 def answer_inputs(state: AppState, view: RunView, pane: str) -> AnswerInputs:
     """Data of other files for the answer of a pane, as far as they have been read."""
-    hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NO_HPARAMS
-    samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
-    spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else NO_SPANS
+    used = used_by(pane)
+    hparams = state.hparams.files.of(view) if "hparams" in used else NO_HPARAMS
+    samples = state.samples.files.of(view.name) if "samples" in used else None
+    spans = state.hparams.files.spans_of(view) if "spans" in used else NO_SPANS
     known = hparams is not NO_HPARAMS or samples is not None or spans is not NO_SPANS
     return AnswerInputs(hparams, samples, spans) if known else NO_INPUTS
 

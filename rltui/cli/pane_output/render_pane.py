@@ -22,7 +22,7 @@ from rltui.common.text import clean
 from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id
-from rltui.panes.answers.answer_inputs import NO_INPUTS, USE_HPARAMS, USE_SAMPLES, USE_SPANS, AnswerInputs
+from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs, used_by
 from rltui.panes.context_panes.console_pane import console_ends
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.pane_tabs import FIXED, panes_of
@@ -183,10 +183,10 @@ def _answer_inputs(
     session: Session, pane: str, views: Sequence[RunView], how: OutputOptions
 ) -> list[AnswerInputs]:
     """The inputs of a pane's answer from files next to the logs; only those that the pane uses are read."""
-    found = [NO_INPUTS] * len(views)
-    if not how.logdirs or pane not in USE_SAMPLES | USE_HPARAMS | USE_SPANS:
+    found, used = [NO_INPUTS] * len(views), used_by(pane)
+    if not how.logdirs or not used:
         return found
-    if pane in USE_SAMPLES:
+    if "samples" in used:
         from rltui.cli.pane_output.samples_output import newest_samples  # only needed here
 
         runs = {**session.others, **session.sources()}
@@ -196,8 +196,8 @@ def _answer_inputs(
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [
         known._replace(
-            hparams=hparams_beside(each, how.logdirs) if pane in USE_HPARAMS else NO_HPARAMS,
-            spans=spans_beside(each, how.logdirs) if pane in USE_SPANS else NO_SPANS,
+            hparams=hparams_beside(each, how.logdirs) if "hparams" in used else NO_HPARAMS,
+            spans=spans_beside(each, how.logdirs) if "spans" in used else NO_SPANS,
         )
         for known, each in zip(found, paths, strict=True)
     ]

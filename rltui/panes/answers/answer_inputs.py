@@ -1,10 +1,11 @@
-"""Data from files beside the logs that answers use, and which panes use them."""
+"""Data from files beside the logs that answers use."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.metrics.glossary_files import glossary
 from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
@@ -21,7 +22,9 @@ class AnswerInputs(NamedTuple):
 
 
 NO_INPUTS = AnswerInputs()
-# Panes whose answers use them: the files are not read for other panes.
-USE_HPARAMS = frozenset({"perf", "rollout"})
-USE_SPANS = frozenset({"timing"})
-USE_SAMPLES = frozenset({"reward", "lengths"})
+
+
+def used_by(pane: str) -> tuple[str, ...]:
+    """Which of them the answer of a pane uses: `hparams`, `samples`, `spans`."""
+    known = glossary().pane(pane)
+    return known.uses if known is not None else ()

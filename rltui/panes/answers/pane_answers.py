@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rltui.draw.symbols import SEVERITY_GLYPH
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 
 if TYPE_CHECKING:
@@ -36,16 +37,6 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
     "validation": ("default_answer", "validation_answer"),
     "system": ("accelerators.gpus", "gpu_answer"),
     **dict.fromkeys(("policy", "critic", "preference", "reward-model", "turns"), _DEFAULT),
-}
-
-
-# The sentence of a pane that has metrics, but none that answer its question.
-UNANSWERED: Mapping[str, str] = {
-    "timing": "The log has no times of steps or phases.",
-    "load": "The log does not say how the load of the ranks compares.",
-    "perf": "The log has neither utilisation nor tokens per second.",
-    "rollout": "The log does not say what becomes of the rollouts.",
-    "critic": "The log does not say how well the critic predicts the returns.",
 }
 _ONLY_RETURNS = "Only the returns are logged, no critic that predicts them: methods such as GRPO need none."
 _EARLIER_ONLY = "Only an earlier attempt of the run logged what is listed here."
@@ -92,15 +83,15 @@ def answer_of(
 
 def _unanswered(view: RunView, pane: str) -> str:
     """What a pane says whose metrics do not answer its question; empty without any."""
-    tags = view.tag_index.panes.get(pane, ())
-    if not tags or pane not in UNANSWERED:
+    tags, known = view.tag_index.panes.get(pane, ()), glossary().pane(pane)
+    if not tags or known is None or not known.unanswered:
         return ""
     if not any(view.run.series[tag].count for tag in tags):
         return _EARLIER_ONLY
     metrics = (view.names.name(tag).canonical or "" for tag in tags)
     if pane == "critic" and all(metric.startswith("critic.return.") for metric in metrics):
         return _ONLY_RETURNS
-    return UNANSWERED[pane]
+    return known.unanswered
 
 
 def outcome_sentence(view: RunView, at_step: int | None = None) -> str:
