@@ -10,7 +10,7 @@ from rltui.common.regex import regex
 from rltui.config import Config
 from rltui.logs.records.record_keys import COMPUTED, learner_prefix
 from rltui.metrics.catalogue import Catalogue, catalogue
-from rltui.metrics.frameworks.framework import Framework, Resolved, Vote
+from rltui.metrics.frameworks.framework import Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName
@@ -78,11 +78,6 @@ class MetricNames:
         self._user = UserMetrics(config or Config(), self._shipped)
         self._names: dict[str, MetricName] = {}
         self._meanings: dict[tuple[int, bool], _Meaning] = {}
-
-    @property
-    def framework(self) -> Framework | None:
-        """The framework, or None if it is unknown."""
-        return self._framework
 
     @property
     def problems(self) -> tuple[Problem, ...]:

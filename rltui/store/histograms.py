@@ -34,19 +34,9 @@ class HistogramSeries:
         return np.array([one.step for one, _ in self._kept], np.int64)
 
     @property
-    def wall_time(self) -> Floats:
-        """(n,) seconds since 1970, NaN unknown."""
-        return np.array([one.wall_time for one, _ in self._kept], np.float64)
-
-    @property
     def quantiles(self) -> Floats:
         """(n, 7): a row per step, a column per entry of `rltui.logs.batch.QUANTILES`."""
         return np.array([one.quantiles for one, _ in self._kept], np.float64).reshape(-1, len(QUANTILES))
-
-    @property
-    def count(self) -> Floats:
-        """(n,) values in each histogram."""
-        return np.array([one.count for one, _ in self._kept], np.float64)
 
     def add(self, new: Histogram) -> None:
         """Add one. It supersedes those at its step and above that were written before it, as in a restart.

@@ -81,16 +81,6 @@ class Run:
         self._ends: tuple[int, int | None, tuple[int, int] | None] = (-1, None, None)
 
     @property
-    def size(self) -> int:
-        """Bytes of its logs without duplicates."""
-        return sum(source.size for source in self.sources.values() if source.duplicate_of is None)
-
-    @property
-    def read(self) -> int:
-        """Bytes of its logs without duplicates that have been read."""
-        return sum(source.read for source in self.sources.values() if source.duplicate_of is None)
-
-    @property
     def points(self) -> int:
         """Points that were read, superseded ones included."""
         return self._appender.points

@@ -146,9 +146,9 @@ def test_phases_of_the_table_fold_with_their_rows() -> None:
     inner = StepPhase("B", "a/b", 1, 1, None, 1)
     parts = (StepPhase("A", "a", 1, 1, 1.0), inner, StepPhase("C", "c", 1, 1, 0.0))
     tree = as_tree(rows_of_tags(["a", "a/b", "c"]), {})
-    found = folded_answer(Answer("?", "!", parts=parts), folded(tree, {}, ""))
+    found = folded_answer(Answer("!", parts=parts), folded(tree, {}, ""))
     assert [part.title for part in found.parts] == ["▸ A", "C"]
-    found = folded_answer(Answer("?", "!", parts=parts), folded(tree, {"a": True}, ""))
+    found = folded_answer(Answer("!", parts=parts), folded(tree, {"a": True}, ""))
     assert [part.title for part in found.parts] == ["▾ A", "B", "C"]
 
 

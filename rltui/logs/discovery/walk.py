@@ -130,11 +130,6 @@ class FolderWalker:
         self.counts: tuple[int, int] | None = None  # of files and folders in the last walk
         self._opened = 0  # files without an ending
 
-    @property
-    def folders(self) -> int:
-        """Number of known folders."""
-        return len(self._known)
-
     def walked(self) -> Walked:
         """The known folders and the containers in them."""
         known = self._known.values()

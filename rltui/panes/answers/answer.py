@@ -221,7 +221,6 @@ class Answer:
     `inside` maps tags of phases to the tag of the phase that they are part of.
     """
 
-    question: str
     sentence: str
     facts: tuple[Fact, ...] = ()
     shares_of: str = ""

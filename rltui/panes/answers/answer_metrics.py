@@ -23,13 +23,6 @@ class KeyQuantity(NamedTuple):
     rare: str = ""
 
 
-class KeyQuantities(NamedTuple):
-    """The question of a pane and the quantities that answer it, most important first."""
-
-    question: str
-    quantity: tuple[KeyQuantity, ...]
-
-
 class Straggler(NamedTuple):
     """The maximum that others wait for, and the mean; without `usual`, `most` is already their ratio."""
 
@@ -44,7 +37,7 @@ class AnswerMetrics(NamedTuple):
     metrics: Mapping[str, tuple[MetricId, ...]]
     named: Mapping[str, tuple[KeyQuantity, ...]]
     straggler: tuple[Straggler, ...]
-    pane: Mapping[str, KeyQuantities]
+    pane: Mapping[str, tuple[KeyQuantity, ...]]  # the most important first
 
 
 @cache

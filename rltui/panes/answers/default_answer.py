@@ -36,14 +36,14 @@ def validation_answer(run: RunValues) -> Answer | None:
             where = f"{_text(best, canonical)} at step {format_step(int(values.step[at]))}"
             text += ", the best so far" if best == last else f"; the best was {where}"
         last_value = replace(fact(name.title, values, metric.unit), text=_text(last, canonical), told=True)
-        return Answer("Does it do better on held-out data?", f"{text}.", (last_value,))
+        return Answer(f"{text}.", (last_value,))
     return None
 
 
 def default_answer(run: RunValues, pane: str) -> Answer | None:
     """The answer of one of these panes; None for a run that logs none of its quantities."""
-    quantities, logged = answer_metrics().pane[pane], []
-    for quantity in quantities.quantity:
+    logged = []
+    for quantity in answer_metrics().pane[pane]:
         values = run.find(quantity.metric)
         if values is not None and run.name(values.tag).pane == pane:
             logged.append((quantity, values))
@@ -58,7 +58,7 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
         number = fact(quantity.word, values, glossary().metrics[quantity.metric].unit)
         value = _level(values, quantity)
         facts.append(replace(number, text=value, told=at < SENTENCE_QUANTITIES and value in text))
-    return Answer(quantities.question, f"{text[:1].upper()}{text[1:]}.", tuple(facts))
+    return Answer(f"{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 
 def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:

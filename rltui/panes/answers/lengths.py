@@ -13,8 +13,6 @@ from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridg
 from rltui.panes.answers.recent_values import RunValues, binned, fact
 from rltui.panes.answers.since_start import change_since_start
 
-QUESTION = "How long are the responses, and are they cut off?"
-
 
 def length_answer(run: RunValues) -> Answer | None:
     """The answer of the pane lengths; None for a run that logs no lengths."""
@@ -50,7 +48,7 @@ def length_answer(run: RunValues) -> Answer | None:
     elif cut is not None:
         text += "; none is cut off"
     return Answer(
-        QUESTION, f"{text}.", tuple(facts), amounts=tuple(_ends(run)),
+        f"{text}.", tuple(facts), amounts=tuple(_ends(run)),
         amounts_words=("responses", ""), bands=() if length_band is None else (length_band,),
         ridges=() if ridge is None else (ridge,),
     )  # fmt: skip

@@ -11,7 +11,6 @@ from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_values import LAST, RunValues, Values
 
-QUESTION = "Who waits for whom?"
 IMBALANCE = "load.imbalance"
 EVEN = 0.05  # share of idle time below which the load is even
 SLOW = 1.5  # times the usual sample, from which the slowest one delays the others
@@ -43,7 +42,7 @@ def load_answer(run: RunValues) -> Answer | None:
     high = max((one.high for one in ranges), default=1.0)
     room = (high - low) * 0.1 or max(abs(high) * 0.05, 1.0)
     return Answer(
-        QUESTION, _sentence(before, after, logged, stragglers), (*facts, *stragglers),
+        _sentence(before, after, logged, stragglers), (*facts, *stragglers),
         ranges=ranges, scale=(low - room, high + room), strips=strips,
         notes=(f"medians of the last {LAST} steps, tokens per rank",) if ranges else (),
         formulas=(*formulas, *formulas_of(stragglers)),

@@ -44,7 +44,7 @@ def own_section_answer(run: RunValues, pane: str) -> Answer | None:
     else:
         counts = "; ".join(f"{_title(run, one)} {_text(run, one)}" for one in counters[:MAX_NAMED])
         text = "; ".join(filter(None, (head, counts or ("too few points to compare" if head else ""))))
-    return Answer("", f"{text[:1].upper()}{text[1:]}.") if text else None
+    return Answer(f"{text[:1].upper()}{text[1:]}.") if text else None
 
 
 def _counts(values: Values) -> bool:

@@ -75,7 +75,7 @@ def answer_of(
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
         answer = make(values, pane) if answering in _TAKE_PANE else make(values)
     if answer is None and (sentence := _unanswered(view, pane)):
-        answer = Answer("", sentence)
+        answer = Answer(sentence)
     if answer is None or not warned or at_step is not None or not (warning := _warning(view, pane)):
         return answer
     return replace(answer, sentence=f"{warning} {answer.sentence}")

@@ -17,7 +17,6 @@ from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, f
 from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values
 from rltui.panes.answers.since_start import change_since_start
 
-QUESTION = "What is earned, and what for?"
 SCORE = "reward.score"
 RATING = "reward.rating"  # of self-play, in which returns stay about even
 NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini")  # last parts of keys
@@ -87,7 +86,7 @@ def reward_answer(run: RunValues) -> Answer | None:
         share = f"share of a component = its size / sizes of all components, medians of {LAST} steps"
         formulas = (share, *formulas)
     return Answer(
-        QUESTION, "; ".join(clauses or ["The log has components of rewards, but no total"]) + ".",
+        "; ".join(clauses or ["The log has components of rewards, but no total"]) + ".",
         tuple(facts), amounts=tuple(amounts), amounts_words=("component", "mean"),
         bands=tuple(_distinct(bands)), ridges=tuple(ridges[:MAX_RIDGES]), notes=tuple(notes),
         formulas=formulas,

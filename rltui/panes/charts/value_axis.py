@@ -72,10 +72,6 @@ class ValueAxis(NamedTuple):
     log: bool = False
     cut: bool = False
 
-    def place(self, values: Floats) -> Floats:
-        """The coordinates of values (n,); NaN if they have no logarithm."""
-        return log_of(values) if self.log else values
-
     def band(self, band: Band | None) -> Band | None:
         """The coordinates of a healthy range."""
         if band is None or not self.log:

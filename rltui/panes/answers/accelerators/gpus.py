@@ -23,7 +23,6 @@ from rltui.run_context.jobs.scheduler import look_inside
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-QUESTION = "Are the GPUs busy?"
 USE, MEMORY, USED, POWER = "system.gpu_use", "system.gpu_memory", "system.gpu_memory_used", "system.gpu_power"
 TEMPERATURE, THROTTLED = "system.gpu_temperature", "system.gpu_throttled"
 # The same quantities in other panes.
@@ -89,7 +88,7 @@ def gpu_answer(run: RunValues) -> Answer | None:
         for title, use, _ in in_phases
     ]
     return Answer(
-        QUESTION, _sentence(gpus, in_phases), tuple(facts[:4]), devices=_table(gpus, spans, len(nodes) > 1),
+        _sentence(gpus, in_phases), tuple(facts[:4]), devices=_table(gpus, spans, len(nodes) > 1),
         notes=tuple(notes),
     )  # fmt: skip
 

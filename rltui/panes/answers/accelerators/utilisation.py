@@ -24,7 +24,6 @@ from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, fact
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
 
-QUESTION = "What do I get for the hardware?"
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
 USUAL = (0.5, 0.6)  # the healthy range of the glossary
 BOUND = 0.5  # share of generation in a step from which it bounds the step
@@ -83,7 +82,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     facts = (*rates, *others)[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
-        QUESTION, _sentence(utilisation, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
+        _sentence(utilisation, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
         marks=(LOW, *USUAL) if ranges else (), strips=strips, notes=tuple(notes),
         formulas=(*formulas, *formulas_of(facts)),
     )  # fmt: skip
@@ -96,7 +95,7 @@ def _without_rates(run: RunValues) -> Answer | None:
         return None
     count = fact("tokens a step", tokens, "tokens")
     sentence = "The log has the tokens of a step, but no times: throughput and MFU are not known."
-    return Answer(QUESTION, sentence, (replace(count, text=format_si(count.value)),))
+    return Answer(sentence, (replace(count, text=format_si(count.value)),))
 
 
 def _range(title: str, values: Values, text: str) -> Range:

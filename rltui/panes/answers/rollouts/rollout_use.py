@@ -26,7 +26,6 @@ from rltui.panes.answers.rollouts.rollout_losses import (
 )
 from rltui.panes.answers.step_time.step_time import step_time
 
-QUESTION = "Which share of the rollouts was of use?"
 SMALL = 0.001  # share below which a reason is not named
 NO_WAITING = 0.05  # share of waiting below which it is ignored
 STARVES = 0.2  # share of waiting from which a side starves
@@ -71,7 +70,7 @@ def rollout_answer(run: RunValues) -> Answer | None:
     steps = min(LAST, len(axis))
     of = "discarded rollouts" if among else "rollouts"
     return Answer(
-        QUESTION, _sentence(shares, counted, waiting, lag, cut, among=among), tuple(facts),
+        _sentence(shares, counted, waiting, lag, cut, among=among), tuple(facts),
         shares_of=f"{of}, the last {count_of(steps, 'step')}" if shares else "", shares=shares,
         amounts=tuple(amounts), amounts_words=("outcome", "a step"), notes=tuple(notes),
         formulas=(*_formulas(bool(shares), bool(inside), among=among), *formulas_of(facts)),

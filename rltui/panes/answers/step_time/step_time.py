@@ -34,7 +34,6 @@ DOMINANT = 0.35  # share from which the largest phase is the bottleneck
 SLOW_FIRST = 1.5  # times the median, from which the time of the first step is noted
 
 STEP_FACT = "step"
-QUESTION = "Where does a step's time go?"
 FORMULAS = {"steps per minute": "60 / step time", "tokens per second": "tokens of a step / step time"}
 
 
@@ -53,7 +52,7 @@ def step_time_answer(run: RunValues) -> Answer | None:
     if time is None:
         if chart is None:
             return _by_points(run)
-        return Answer(QUESTION, f"{text}.", gantt=chart, notes=spans.notes)
+        return Answer(f"{text}.", gantt=chart, notes=spans.notes)
     notes = (*time.answer.notes, *filter(None, [text]), *spans.notes)
     return replace(time.answer, gantt=chart, notes=notes)
 
@@ -65,7 +64,7 @@ def _by_points(run: RunValues) -> Answer | None:
         return None
     rate = f" ({format_plain(1 / seconds, 3)} a second)" if seconds < 1 else ""
     by_points = f"By the times of its points a step takes {format_seconds(seconds)}{rate}"
-    return Answer(QUESTION, f"{by_points}; times of phases are not logged.")
+    return Answer(f"{by_points}; times of phases are not logged.")
 
 
 def step_time(run: RunValues) -> StepTime | None:
@@ -116,7 +115,7 @@ def step_time(run: RunValues) -> StepTime | None:
     rest = any(between.values())
     sentence = _sentence(shares, total / count, busy / count, overlap, facts, bool(unknown))
     answer = Answer(
-        QUESTION, sentence, facts,
+        sentence, facts,
         shares_of=_shares_of(total, overlap, of, rest), shares=shares, parts=tuple(parts),
         inside=inside, notes=tuple(notes),
         formulas=_formulas(of if shares else "", overlap or not total, facts, parts),
@@ -144,7 +143,7 @@ def _one_phase(phases: Sequence[Phase]) -> StepTime | None:
     phase = phases[0]
     time = fact(phase.title.lower(), phase.values, "s")
     text = f"{phase.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
-    return StepTime(Answer(QUESTION, text, (replace(time, told=True),)))
+    return StepTime(Answer(text, (replace(time, told=True),)))
 
 
 def _with_trend(time: Fact) -> str:
