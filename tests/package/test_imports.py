@@ -50,6 +50,15 @@ def test_the_screen_starts_without_tables_and_plots() -> None:
     assert not loaded_by(SCREEN) & {"pandas", "tensorboard", "tbparse", "plotext", "pyarrow"}
 
 
+def test_steps_that_two_metrics_share_need_no_masked_arrays() -> None:
+    """These are 1.2 MB and 10 ms, and panes ask for common steps on their first frame."""
+    common = "import numpy as np; from rltui.common.arrays import in_both; "
+    loaded = loaded_by(
+        f"{common} assert in_both(np.array([3, 1, 3, 2]), np.array([5, 3, 2])).tolist() == [2, 3]"
+    )
+    assert "numpy.ma" not in loaded
+
+
 def test_the_monitor_loads_no_encryption() -> None:
     """OpenSSL is 5 MB; what sends alerts loads it when it sends."""
     assert not loaded_by(SCREEN) & {"ssl", "_ssl", "_hashlib"}

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.common.arrays import distinct
+from rltui.common.arrays import distinct, in_both
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
@@ -226,8 +226,10 @@ def _varying(log: LogBeginning) -> LogBeginning:
     rows = list(log.rows.values())
     if len(rows) < 2:
         return log
-    constant = reduce(np.intersect1d, rows)
-    return log._replace(rows={step: np.setdiff1d(row, constant) for step, row in log.rows.items()})
+    constant = reduce(in_both, rows)
+    return log._replace(
+        rows={step: np.setdiff1d(row, constant, assume_unique=True) for step, row in log.rows.items()}
+    )
 
 
 def _count_otherwise(one: LogBeginning, other: LogBeginning) -> bool:

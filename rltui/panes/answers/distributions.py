@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints, in_both
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Band, Ridge
@@ -112,7 +112,7 @@ def quantile_ridge(run: RunValues, base: str) -> Ridge | None:
     series = [run.of(tags[name]) for name, _ in SHAPE]
     steps = series[0].step
     for one in series[1:]:
-        steps = np.intersect1d(steps, one.step)
+        steps = in_both(steps, one.step)
     if not len(steps):
         return None
     table = np.stack([one.at(steps) for one in series], axis=1)

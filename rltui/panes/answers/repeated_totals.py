@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.arrays import in_both
 from rltui.panes.answers.recent_values import RunValues, Values
 
 if TYPE_CHECKING:
@@ -40,5 +41,5 @@ def _repeated(view: RunView) -> frozenset[str]:
 
 def equal_values(one: Values, other: Values) -> bool:
     """Whether two metrics have the same values at the steps that both log."""
-    steps = np.intersect1d(one.step, other.step)
+    steps = in_both(one.step, other.step)
     return len(steps) > 0 and bool(np.allclose(one.at(steps), other.at(steps), rtol=1e-3))

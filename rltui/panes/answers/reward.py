@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rltui.common.arrays import in_both
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
@@ -147,7 +148,7 @@ def _amounts(parts: list[tuple[str, Values]], total: Values | None) -> tuple[lis
 def _score_and_difference(score: Values, total: Values) -> list[Fact]:
     """The score, and the difference between it and the total, if there is one."""
     facts = [replace(one := fact("score", score, "score"), text=format_short(one.value))]
-    steps = np.intersect1d(score.step, total.step)
+    steps = in_both(score.step, total.step)
     if len(steps):
         difference = Values("", steps, total.at(steps) - score.at(steps))
         if abs(difference.now) > 1e-6 * max(abs(total.now), abs(score.now), 1e-12):

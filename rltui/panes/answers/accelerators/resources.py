@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.common.arrays import median
+from rltui.common.arrays import in_both, median
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import SourcedNumber, hardware_of
 from rltui.panes.answers.answer import Fact
@@ -36,7 +36,7 @@ def accelerators(run: RunValues) -> SourcedNumber | None:
             return SourcedNumber(count, "tokens/s / tokens/s per GPU")
     tokens, step = run.find_first("tokens"), run.find(STEP)
     if tokens is not None and step is not None:
-        steps = np.intersect1d(tokens.step, step.step)
+        steps = in_both(tokens.step, step.step)
         seconds = step.at(steps)
         timed = seconds > 0
         rate = Values("", steps[timed], tokens.at(steps[timed]) / seconds[timed])
@@ -48,7 +48,7 @@ def accelerators(run: RunValues) -> SourcedNumber | None:
 
 def _whole_quotient(total: Values, one: Values) -> int:
     """The whole number that total / one is at nine of ten steps; 0 if there is none."""
-    steps = np.intersect1d(total.step, one.step)
+    steps = in_both(total.step, one.step)
     divisor = one.at(steps)
     positive = divisor > 0
     if int(positive.sum()) < 3:

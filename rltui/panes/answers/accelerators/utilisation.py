@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints, quantile
+from rltui.common.arrays import Floats, Ints, in_both, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import SHARE, format_si, format_value
 from rltui.metrics.glossary_files import glossary
@@ -158,7 +158,7 @@ def mfu_estimate(run: RunValues) -> MfuEstimate | None:
     seconds = update or run.find("timing.step")
     if tokens is None or seconds is None:
         return None
-    steps = np.intersect1d(tokens.step, seconds.step)
+    steps = in_both(tokens.step, seconds.step)
     spent = seconds.at(steps)
     steps, spent = steps[spent > 0], spent[spent > 0]
     if not len(steps):
