@@ -41,7 +41,8 @@ def paint(state: AppState, width: int, height: int) -> Page:
 def follow_newest_run(state: AppState) -> None:
     """Until the user chooses a run, show the one written last.
 
-    Once everything is read, a live run is not replaced, and a message says when another run is shown.
+    While history is read the order changes with each log: a run with points stays until all is read, unless
+    another one is live. After that a live run is not replaced, and a message says when another one is shown.
     """
     selection = state.selection
     current = state.session.runs.get(selection.run or "")
@@ -51,13 +52,14 @@ def follow_newest_run(state: AppState) -> None:
     if view is None or view is current:
         return
     reading = state.loading is not None
-    if current is not None and not reading and current is not shown_run.baseline(state):
-        if current.liveness(state.now).state == "live":
+    if current is not None and current is not shown_run.baseline(state):
+        live, is_live = (one.liveness(state.now).state == "live" for one in (view, current))
+        if (current.run.points and (is_live or not live)) if reading else is_live:
             return
-        name, before = (shown_run.short_name(state, one.name) for one in (view, current))
-        live = view.liveness(state.now).state == "live"
-        why = f"which is live; {before} is not" if live else f"written after {before}"
-        state.notify(f"now {name}, {why}")
+        if not reading:
+            name, before = (shown_run.short_name(state, one.name) for one in (view, current))
+            why = f"which is live; {before} is not" if live else f"written after {before}"
+            state.notify(f"now {name}, {why}")
     selection.run = view.name
 
 

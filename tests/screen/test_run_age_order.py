@@ -75,3 +75,24 @@ def test_a_run_that_goes_on_is_not_left(tmp_path: Path) -> None:
     screen.frame(100, 30)
     assert screen.view is not None and screen.view.name == "new"
     assert "now new, written after old" in screen.message  # both have ended
+
+
+def test_while_history_is_read_the_run_shown_stays(tmp_path: Path) -> None:
+    """Each log that is read may be newer: the last one is shown once all are known, a live one at once."""
+    log(tmp_path, "old", 2e6, 60.0)
+    session = Session.load([tmp_path])
+    screen = screen_of(build(session, [str(tmp_path)], clock=lambda: NOW))
+    screen.frame(100, 30)
+    screen.state.loading = 0.1
+    for name, age, shown in (("new", 1e6, "old"), ("live", 1.0, "live")):
+        log(tmp_path, name, age, 1.0)
+        session.runs[name] = Session.load([tmp_path]).runs[name]
+        session._ordered = None
+        screen.frame(100, 30)
+        assert screen.view is not None and screen.view.name == shown and not screen.message
+        if name == "new":
+            screen.state.loading = None
+            screen.frame(100, 30)
+            assert screen.view.name == "new"
+            screen.state.loading = 0.5
+            screen.state.clear_message()
