@@ -258,6 +258,20 @@ def key_action(screen: Screen, key: str) -> str | None:
     return screen.state.options.keys.action(key, _key_context(screen.state, None)) if key else None
 
 
+def test_a_key_of_another_context_says_where_it_works() -> None:
+    """Only keys that do nothing here; one without any meaning stays silent."""
+    screen = opened(believable())
+    for key, said in (
+        ("S", "S does nothing here, only in the samples, the list of runs"),
+        ("O", "O does nothing here, only in a large chart"),
+        ("%", ""),
+    ):
+        screen.state.clear_message()
+        screen.press(key)
+        assert screen.message == said
+        assert not screen.overlays
+
+
 def test_help_is_searched() -> None:
     """`/` in help searches it and reaches nothing behind it; n and N turn round its matches; Esc ends it."""
     screen = fresh("H")

@@ -10,7 +10,7 @@ from rltui.screen.input import (
     navigation,
     sample_actions,
 )
-from rltui.screen.input.key_table import Command
+from rltui.screen.input.key_table import Command, shown
 from rltui.screen.pages.page import Page
 from rltui.screen.state import (
     CONSOLE,
@@ -35,6 +35,8 @@ def press(state: AppState, key: str) -> None:
         return
     action = state.options.keys.action(key, _key_context(state, top))
     if action is None:
+        if top is None and (places := state.options.keys.places(key)):
+            state.notify(f"{shown(key)} does nothing here, only in {places}")
         return
     state.clear_message()
     if action == "quit" and top is not None:  # it closes the overlay, not the program

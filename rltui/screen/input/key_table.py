@@ -56,6 +56,7 @@ class KeyContext(NamedTuple):
     """What keys apply to, such as a pane or a list.
 
     hints: of its footer, in order; the last ones of `kept` are left out first. title: of its keys in help.
+    place: its name where one of its keys is pressed elsewhere.
     words: texts for keys of all contexts that do something else here.
     """
 
@@ -63,6 +64,7 @@ class KeyContext(NamedTuple):
     kept: tuple[str, ...] = ()
     title: str = ""
     words: Mapping[str, str] = {}
+    place: str = ""
 
 
 class Sign(NamedTuple):
@@ -140,6 +142,13 @@ class Keys:
     def action(self, key: str, where: str) -> str | None:
         """The action of a key in a context, else its action in all contexts."""
         return self._by_key.get((where, key)) or self._by_key.get(("any", key))
+
+    def places(self, key: str) -> str:
+        """`the list of runs, the samples`: where a key works that does nothing here; empty if nowhere."""
+        named = (
+            (context.place, self._by_key.get((where, key))) for where, context in key_table().context.items()
+        )
+        return ", ".join(place for place, action in named if place and action)
 
     def hint_of(self, action: str) -> str:
         """The name of the first key of an action, for people."""
