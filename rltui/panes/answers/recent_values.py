@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rltui.metrics.metric_name import MetricName
     from rltui.session.run_view import RunView
 
+STEP = "timing.step"  # the metric of the time of a whole step
 LAST = 20  # steps that "now" means, at most
 APART = 0.25  # relative difference that a reader sees as another number
 MONOTONE = 5  # values that rise or fall one after the other: noise does so once in 60 times

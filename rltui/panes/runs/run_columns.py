@@ -50,7 +50,6 @@ class RunColumn(NamedTuple):
     falling: bool = False
     by_metric: bool = False
     role: Callable[[ListedRun], str] | None = None
-    meaning: str = ""
 
 
 def _outcome(run: ListedRun, text: Callable[[Outcome], str]) -> str:
@@ -109,46 +108,39 @@ def _why_key(run: ListedRun) -> SortKey:
 
 COLUMNS: tuple[RunColumn, ...] = (
     RunColumn("age", "age", lambda run: format_age(run.alive.age), _written, 8, right=True,
-              role=lambda run: "dim", meaning="how long ago the last point was written"),
+              role=lambda run: "dim"),
     RunColumn("best", "best", lambda run: _outcome(run, best_text),
               lambda run: _goodness(run.outcome.best, run.outcome.direction) if run.outcome else None, 16,
-              falling=True, by_metric=True, meaning="best value of its main metric, and the step of it"),
+              falling=True, by_metric=True),
     RunColumn("last", "last", lambda run: _outcome(run, lambda one: _value(one, one.last)),
               lambda run: _goodness(run.outcome.last, run.outcome.direction) if run.outcome else None, 9,
-              right=True, falling=True, by_metric=True, meaning="last value of its main metric"),
+              right=True, falling=True, by_metric=True),
     RunColumn("health", "health", lambda run: run.health, _why_key, 9, falling=True,
-              role=health_role, meaning="how healthy it is"),
-    RunColumn("step", "step", step_text, lambda run: run.step, 15, right=True, falling=True,
-              meaning="last step, and of how many"),
-    RunColumn("share", "done", _share_text, lambda run: run.share, 4, right=True, falling=True,
-              meaning="share of the planned steps"),
+              role=health_role),
+    RunColumn("step", "step", step_text, lambda run: run.step, 15, right=True, falling=True),
+    RunColumn("share", "done", _share_text, lambda run: run.share, 4, right=True, falling=True),
     RunColumn("eta", "eta", lambda run: MISSING if run.alive.eta is None else format_duration(run.alive.eta),
-              lambda run: run.alive.eta, 7, right=True, meaning="time until the last planned step"),
-    RunColumn("name", "run", lambda run: run.name, lambda run: natural(run.name), 30,
-              meaning="its name"),
+              lambda run: run.alive.eta, 7, right=True),
+    RunColumn("name", "run", lambda run: run.name, lambda run: natural(run.name), 30),
     RunColumn("state", "state", lambda run: run.alive.word, lambda run: _STATE.get(run.alive.state, 3), 9,
-              role=lambda run: STATE_ROLE.get(run.alive.state, "dim"), meaning="live, stalled, ended"),
+              role=lambda run: STATE_ROLE.get(run.alive.state, "dim")),
     RunColumn("framework", "framework", _framework, lambda run: run.framework, 17,
-              role=lambda run: "dim", meaning="what wrote its log"),
+              role=lambda run: "dim"),
     RunColumn("project", "project", lambda run: run.project, lambda run: natural(run.project), 16,
-              role=lambda run: "dim", meaning="the project of its settings, else its folder"),
+              role=lambda run: "dim"),
     RunColumn("metric", "metric", lambda run: _outcome(run, lambda one: one.title),
-              lambda run: run.outcome.title if run.outcome else None, 18, role=lambda run: "dim",
-              meaning="its main metric, that last and best show"),
+              lambda run: run.outcome.title if run.outcome else None, 18, role=lambda run: "dim"),
     RunColumn("series", "series", lambda run: str(run.series),
-              lambda run: run.series, 6, right=True, falling=True,
-              meaning="how many metrics it has"),
+              lambda run: run.series, 6, right=True, falling=True),
     RunColumn("points", "points", lambda run: format_si(run.points),
-              lambda run: run.points, 7, right=True, falling=True,
-              meaning="how many points were read"),
+              lambda run: run.points, 7, right=True, falling=True),
     RunColumn("sisters", "vs its sisters",
               lambda run: run.sister_comparison.words if run.sister_comparison is not None else "",
               lambda run: None if run.sister_comparison is None else run.sister_comparison.spreads_below, 44,
               falling=True,
-              role=lambda run: "dim",
-              meaning="at equal step, how far below the runs that share its settings or form its sweep"),
+              role=lambda run: "dim"),
     RunColumn("why", "why", lambda run: run.why, _why_key, 40, falling=True,
-              role=health_role, meaning="its worst findings"),
+              role=health_role),
 )  # fmt: skip
 
 _BY_ID = {column.id: column for column in COLUMNS}
@@ -185,7 +177,7 @@ def _setting(name: str) -> RunColumn:
             return (1, 0.0, hparam.text.lower())
         return (0, number, "")
 
-    return RunColumn(name, key.rpartition("/")[2], text, order, 11, right=True, meaning=f"the setting {key}")
+    return RunColumn(name, key.rpartition("/")[2], text, order, 11, right=True)
 
 
 def _metric(name: str) -> RunColumn:
@@ -201,7 +193,7 @@ def _metric(name: str) -> RunColumn:
 
     metric = glossary().metrics.get(key)
     heading = key.rpartition("/")[2] if metric is None else metric.title
-    return RunColumn(name, heading, text, order, 11, right=True, falling=True, meaning=f"last value of {key}")
+    return RunColumn(name, heading, text, order, 11, right=True, falling=True)
 
 
 # ---- order

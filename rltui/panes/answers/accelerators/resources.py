@@ -8,10 +8,9 @@ from rltui.common.arrays import in_both, median
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import SourcedNumber, hardware_of
 from rltui.panes.answers.answer import Fact
-from rltui.panes.answers.recent_values import RunValues, Values
+from rltui.panes.answers.recent_values import STEP, RunValues, Values
 from rltui.session.time_travel import span_of
 
-STEP = "timing.step"
 COUNTER = "progress.tokens"
 WHOLE = 0.02  # distance from a whole number within which a quotient is a number of accelerators
 MAX_ACCELERATORS = 100_000

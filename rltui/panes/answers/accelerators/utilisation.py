@@ -21,7 +21,7 @@ from rltui.panes.answers.accelerators.resources import accelerators
 from rltui.panes.answers.answer import Answer, Fact, Range, formulas_of
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, fact
+from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values, fact
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
 
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
@@ -155,7 +155,7 @@ def mfu_estimate(run: RunValues) -> MfuEstimate | None:
         return None
     first = run.first_steps
     tokens, update = run.find_first("tokens"), run.find_first("updates")
-    seconds = update or run.find("timing.step")
+    seconds = update or run.find(STEP)
     if tokens is None or seconds is None:
         return None
     steps = in_both(tokens.step, seconds.step)

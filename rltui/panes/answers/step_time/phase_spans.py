@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.recent_values import STEP, RunValues
 from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 COVERED = 0.85  # share of a step that known phases must make up, since the position of the rest is unknown
 OVERLAP = 1.02  # phases that add up to more than so many steps run at the same time
-STEP = "timing.step"
 WHOLES = {
     "timing.rollout": ("timing.generation", "timing.env"),
     "timing.train": ("timing.update_actor", "timing.update_critic"),

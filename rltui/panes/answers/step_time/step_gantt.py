@@ -14,12 +14,11 @@ import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_step
 from rltui.panes.answers.answer import Gantt, GanttRow
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.recent_values import STEP, RunValues
 
 if TYPE_CHECKING:
     from rltui.run_context.spans.logged_spans import LoggedSpans, Span
 
-STEP = "timing.step"
 COVERED = 0.5  # share of a step's time that a trace must span
 NAMED = 3  # rows that are named in the text
 Edges = tuple[float, float]

@@ -13,7 +13,7 @@ from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, trend_text
+from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values, binned, fact, trend_text
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.panes.answers.step_time.step_phases import (
     OVERLAP,
@@ -25,7 +25,6 @@ from rltui.panes.answers.step_time.step_phases import (
     without_nan,
 )
 
-STEP = "timing.step"
 GENERATION = ("timing.generation", "timing.rollout")
 PER_TOKEN = "timing.per_token."
 
