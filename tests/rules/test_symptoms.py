@@ -438,6 +438,15 @@ def test_half_of_a_schedule_without_reward_is_told_of_language_models() -> None:
         assert ("half-spent-reward-flat" in ids(evaluator_of(series))) is told
 
 
+def test_half_of_a_schedule_needs_fewer_points_if_no_level_says_otherwise() -> None:
+    """A noisy reward hides small gains; that neither its level nor its newest fifth is higher is enough."""
+    rate, noise = np.linspace(1e-6, 1e-8, 300)[:170], np.random.default_rng(4).normal(size=170)
+    for gain, told in ((0.0, True), (1.5, False)):
+        reward = -2.5 + 0.7 * noise + gain * np.linspace(0, 1, 170)
+        series = {"optimizer.learning_rate": rate, "reward.mean": reward, "reward.std": flat(0.8, 170, 0.1)}
+        assert ("half-spent-reward-flat" in ids(evaluator_of(series), "warning")) is told
+
+
 def test_entropy_may_collapse_where_nearly_all_answers_are_right() -> None:
     """One response to each prompt solves an easy task: then it is a remark."""
     entropy = np.concatenate(([2.0, 2.0, 1.9, 1.0, 0.3], flat(0.01, 55, 0.1)))
