@@ -221,6 +221,19 @@ def test_a_schedule_that_ends_at_zero_is_meant() -> None:
     assert "learning-stopped" not in ids(evaluator)
 
 
+def test_responses_that_stop_early_for_nothing_are_told() -> None:
+    """A model that was cut off at first and learns to stop earns more by it, or it leaves out what counts."""
+    series = {
+        "lengths.response.mean": np.concatenate((np.linspace(350, 80, 18), flat(75, 22))),
+        "lengths.response_clip_fraction": np.concatenate((np.linspace(0.35, 0.02, 4), np.full(36, 0.01))),
+        "policy.kl_ref": np.minimum(0.03 * np.arange(40), 0.4),
+    }
+    wave = 0.03 * np.sin(2.0 * np.arange(40))
+    for reward, told in ((0.4 + wave, True), (np.linspace(0.3, 0.9, 40) + wave, False)):
+        alarms = ids(evaluator_of(series | {"reward.mean": reward}), "warning")
+        assert ("shorter-without-gain" in alarms) is told
+
+
 def test_a_policy_that_moves_for_nothing_is_told() -> None:
     """KL to the reference is the price of a reward; where it is paid and nothing is bought, that is told."""
     noise, kl = np.random.default_rng(9).normal(size=160), np.minimum(0.25, 0.01 * np.arange(160))
