@@ -234,15 +234,6 @@ def test_responses_that_stop_early_for_nothing_are_told() -> None:
         assert ("shorter-without-gain" in alarms) is told
 
 
-def test_a_policy_that_moves_for_nothing_is_told() -> None:
-    """KL to the reference is the price of a reward; where it is paid and nothing is bought, that is told."""
-    noise, kl = np.random.default_rng(9).normal(size=160), np.minimum(0.25, 0.01 * np.arange(160))
-    for gain, price, told in ((0.0, kl, True), (0.3, kl, False), (0.0, 0.1 * kl, False)):
-        reward = 0.25 + 0.03 * noise + gain * np.minimum(1, np.arange(160) / 80)
-        alarms = ids(evaluator_of({"policy.kl_ref": price, "reward.mean": reward}), "warning")
-        assert ("moved-without-gain" in alarms) is told
-
-
 def test_more_and_more_cut_responses_are_told_also_where_most_were_cut_at_first() -> None:
     """A share that rises from two thirds to all is told before it has lasted for long."""
     rising = np.concatenate((flat(0.66, 8, 0.04), np.linspace(0.8, 1.0, 8), np.ones(8)))
