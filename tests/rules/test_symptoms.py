@@ -846,6 +846,7 @@ def test_a_finding_names_the_whole_key_whatever_blanks_it_has() -> None:
     [
         ((40, 40), "ended-without-gain"),
         ((21, 21, 9, 9, 9, 9), "ended-below-start"),
+        ((0, 0), "ended-constant"),
         ((20, 200), ""),
         ((40, 40, 80), ""),
     ],
@@ -879,3 +880,13 @@ def test_an_entropy_that_was_never_measured_is_no_collapse_of_a_run_that_gains()
         reward = np.linspace(0.6, 0.6 + rise, 500) + noise
         evaluator = evaluator_of({"policy.entropy": np.zeros(500), "reward.accuracy": reward})
         assert bool(ids(evaluator, "warning") | ids(evaluator, "critical")) is told
+
+
+def test_what_was_a_warning_before_the_end_stays_the_one_that_is_told() -> None:
+    """That nothing was learnt in a thousand episodes says more than that the run ended without a gain."""
+    noise = np.random.default_rng(9).normal(size=1600)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.episode_return.mean", 40 + 10 * noise, 20 * np.arange(1, 1601))])
+    before = ids(evaluator, "warning")
+    evaluator.set_run_over(True)
+    assert before == ids(evaluator, "warning") == {"outcome-no-gain-long"}
