@@ -134,13 +134,13 @@ def test_weights_that_are_not_logged_are_said() -> None:
 
 
 def test_score_and_total_stand_apart() -> None:
-    """A penalty is the difference of score and reward, marked as derived; without one there is none."""
+    """A penalty is the difference of score and reward, marked as derived; without one there is one score."""
     found = reward({"critic/score/mean": 0.8, "critic/rewards/mean": 0.7})
     gap = next(one for one in found.facts if one.title == "reward - score")
     assert (round(gap.value, 6), bool(gap.formula)) == (-0.1, True)
     assert any(gap.title in text for text in found.formulas)
     same = reward({"critic/score/mean": 0.8, "critic/rewards/mean": 0.8})
-    assert [one.title for one in same.facts] == ["reward", "score"]
+    assert [one.title for one in same.facts] == ["score"]
 
 
 def test_truncation_stands_beside_length() -> None:

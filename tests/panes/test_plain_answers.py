@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.answers.recent_values import trend_text
+from rltui.panes.pane import pane_view
 from rltui.panes.render.plain_text import pane_text
 from tests.support.runs.made_run import finding
 from tests.support.runs.pane_answers import NOW, answer, run
@@ -36,7 +37,7 @@ def test_the_overview_of_a_healthy_run_begins_with_its_outcome() -> None:
     """What a run achieves is the first question where nothing is wrong."""
     rise = [0.1 + at / 100 for at in range(60)]
     view = run({"critic/rewards/mean": rise, "critic/score/mean": rise})
-    sentence = "Reward is about 0.635, up from 0.125 at the start."
+    sentence = "Score is about 0.635, up from 0.125 at the start."
     assert outcome_sentence(view) == sentence
     assert sentence in [one.text.strip() for one in pane_text(view, "overview", NOW)]
 
@@ -95,5 +96,17 @@ def test_remarks_stand_below_the_outcome_and_warnings_in_its_place() -> None:
         for lines in (pane_text(view, "overview", NOW), opened(view).frame(100, 30).lines[1:]):
             yield next(line.text for line in lines[3:] if line.text.strip())
 
-    assert all(text.startswith(" Reward is about 0.635") for text in first_lines("info"))
+    assert all(text.startswith(" Score is about 0.635") for text in first_lines("info"))
     assert all("KL · since step" in text for text in first_lines("critical"))
+
+
+def test_a_reward_that_is_the_score_again_has_one_card() -> None:
+    """VeRL logs both; without a penalty they are the same curve. All metrics still list both."""
+    rise = [0.1 + at / 100 for at in range(60)]
+    for reward, listed in ((rise, False), ([one - 0.05 for one in rise], True)):
+        view = run({"critic/rewards/mean": reward, "critic/score/mean": rise})
+        tags = {row.tag for row in pane_view(view, "reward", NOW).rows}
+        assert ("critic/rewards/mean" in tags) is listed and "critic/score/mean" in tags
+        assert {"critic/rewards/mean", "critic/score/mean"} <= {
+            row.tag for row in pane_view(view, "all", NOW).rows
+        }

@@ -1,4 +1,4 @@
-"""Components of the reward that are the total again, under another name."""
+"""Components of the reward that are the total again, and a total that is the score again."""
 
 from __future__ import annotations
 
@@ -15,19 +15,34 @@ if TYPE_CHECKING:
 EPISODE_RETURN = "reward.episode_return"
 TOTAL = ("reward", EPISODE_RETURN)
 COMPONENT = "reward.component.mean"
+SCORE, REWARD = "reward.score.mean", "reward.mean"
 MOST = 12  # components that are compared with the total: one differs if there are more
 
 
 def repeated_totals(view: RunView) -> frozenset[str]:
     """The tags of components that are the total again: of the only reward function, or the only policy.
 
-    Empty if one of them differs from the total, or has a finding.
+    And those of a reward that is the score again, as without penalties. None of either kind if one of them
+    differs, or has a finding.
     """
-    tags = view.tag_index.canonical.get(COMPONENT, ())
-    return view.cached("repeated-totals", view.run.version, lambda: _repeated(view)) if tags else frozenset()
+    known = view.tag_index.canonical
+    if COMPONENT not in known and not known.keys() >= {SCORE, REWARD}:
+        return frozenset()
+    return view.cached("repeated-totals", view.run.version, lambda: _components(view) | _rewards(view))
 
 
-def _repeated(view: RunView) -> frozenset[str]:
+def _rewards(view: RunView) -> frozenset[str]:
+    """The tags of a reward with the values of the score."""
+    run = RunValues(view)
+    score, reward = run.find(SCORE), run.find(REWARD)
+    if score is None or reward is None or not repeats(reward, score):
+        return frozenset()
+    tags = (reward.tag, *view.tag_index.distribution_of(reward.tag))
+    named = {tag for one in view.evaluator.findings() for tag in one.metrics}
+    return frozenset() if named.intersection(tags) else frozenset(tags)
+
+
+def _components(view: RunView) -> frozenset[str]:
     run = RunValues(view)
     totals = [values for base in TOTAL if (values := run.find(f"{base}.mean", of_part=True)) is not None]
     tags = [tag for tag in run.tags(COMPONENT) if not run.name(tag).held_out]
@@ -43,3 +58,8 @@ def equal_values(one: Values, other: Values) -> bool:
     """Whether two metrics have the same values at the steps that both log."""
     steps = in_both(one.step, other.step)
     return len(steps) > 0 and bool(np.allclose(one.at(steps), other.at(steps), rtol=1e-3))
+
+
+def repeats(one: Values, other: Values) -> bool:
+    """Whether a metric has no value that another one does not have at the same step."""
+    return len(one.step) == len(in_both(one.step, other.step)) and equal_values(one, other)

@@ -15,7 +15,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, formulas_of
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, level_text
-from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values
+from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values, repeats
 from rltui.panes.answers.since_start import change_since_start
 
 SCORE = "reward.score"
@@ -38,7 +38,7 @@ def reward_answer(run: RunValues) -> Answer | None:
     base = next((base for base, values in totals.items() if np.ptp(values.value)), next(iter(totals), None))
     total = totals[base] if base is not None else None
     score = run.find(f"{SCORE}.mean", near=total.tag if total is not None else "")
-    if base is None and score is not None:
+    if score is not None and (total is None or repeats(total, score)):
         base, total, score = SCORE, score, None
     parts = _components(run, total)
     rating = run.find(RATING)
