@@ -11,13 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import RenderableType
 from textual import events
-from textual._compositor import CompositorUpdate
 from textual.app import ComposeResult
 from textual.css.query import NoMatches
 from textual.message import Message
-from textual.screen import Screen
 from textual.strip import Strip
 
 from rltui.common import crash, interpreter_settings
@@ -40,6 +37,10 @@ from rltui.session.context_threads import ContextThreads
 from rltui.session.run_view import RunView
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual._compositor import CompositorUpdate
+    from textual.screen import Screen
+
     from rltui.alerts.dispatcher import Dispatcher
 
 FRAME_SECONDS = 0.25  # between frames that follow from data, not from keys
