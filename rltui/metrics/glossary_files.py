@@ -32,6 +32,7 @@ class Pane:
     metrics, but none that answer its question. aliases: other names that users may give. also: metrics of
     other panes that its answers use; any of them makes the tab appear. uses: files beside the logs that its
     answer uses, which are not read for other panes. tree: whether its metrics are parts of each other.
+    speed: whether its findings are about the speed of a training, not about what is learnt.
     """
 
     id: PaneId
@@ -47,6 +48,7 @@ class Pane:
     also: tuple[MetricId, ...] = ()
     uses: tuple[Literal["hparams", "samples", "spans"], ...] = ()
     tree: bool = False
+    speed: bool = False
 
     def __post_init__(self) -> None:
         """Set the default of the tab."""

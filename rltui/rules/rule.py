@@ -213,8 +213,7 @@ class Symptom(NamedTuple):
     together: float = 0.0  # onsets must lie within this share of the run; 0: any
     leads: float = 0.0  # share of the run by which the first group, the cause, may begin after the others
     begins_last: bool = False  # begins with the last of its groups: the others alone are harmless
-    run_over: bool = False  # only of whole runs that are over: while points come, it may still change
-    unless_panes: tuple[str, ...] = ()  # left out where another finding of one of these panes is a warning
+    run_over: bool = False  # only of whole runs that are over, and left out where a warning says the cause
 
     def covers(self, rule: str) -> bool:
         """Whether it explains the finding of a rule."""

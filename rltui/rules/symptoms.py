@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rltui.common.problem import SEVERITIES
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.rule import NON_FINITE, Symptom
@@ -23,8 +24,8 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     of its condition; rules without a meaningful onset date it only if there are no others. Alarms long before
     a symptom whose parts begin together are not explained by it. Symptoms without findings of their own,
     because more severe ones explain them, are left out. So are findings on non-finite values that make up
-    the whole symptom: they would repeat it. Some symptoms hold only of a run that is over (`run_over`), and
-    some only without another cause (`unless_panes`).
+    the whole symptom: they would repeat it. Some symptoms hold only of a run that is over (`run_over`),
+    and then only if no warning says the cause.
     """
     found: list[tuple[Symptom, list[list[Firing]]]] = []
     for symptom, alternatives in state.series.candidates(state.possible()):
@@ -34,7 +35,7 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
             if held := _holds(symptom, groups, state):
                 found.append((symptom, held))
                 break
-    found.sort(key=lambda item: (bool(item[0].unless_panes), -RANK[item[0].severity]))
+    found.sort(key=lambda item: (item[0].run_over, -RANK[item[0].severity]))
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
     used: set[str] = set()
@@ -43,7 +44,7 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     for symptom, held in found:
         parts = [firing for part in held for firing in part]
         ids = {part.rule.id for part in parts if part.rule.shown and part.rule.id in shown}
-        if (ids and ids <= used) or _has_cause(symptom, gathered, single):
+        if (ids and ids <= used) or (symptom.run_over and _has_cause(symptom, [*gathered, *single])):
             continue
         used |= ids
         earliest = _earliest_effect(symptom, parts, state)
@@ -80,11 +81,11 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     ] + gathered
 
 
-def _has_cause(symptom: Symptom, gathered: Sequence[Finding], single: Sequence[Finding]) -> bool:
-    """Whether one of its `unless_panes` has another warning that it does not explain."""
+def _has_cause(symptom: Symptom, findings: Sequence[Finding]) -> bool:
+    """Whether there is a warning about what is learnt that the symptom does not explain."""
+    speed = {pane.id for pane in glossary().panes if pane.speed}
     return any(
-        finding.rank and finding.pane in symptom.unless_panes and not symptom.covers(finding.id)
-        for finding in (*gathered, *single)
+        finding.rank and finding.pane not in speed and not symptom.covers(finding.id) for finding in findings
     )
 
 

@@ -42,7 +42,7 @@ SYMPTOMS = {
         "lengths.response_clip_fraction": step(0.01, 0.97, noise=0.005),
     },
     "length-hacking": {"reward.mean": RISE, "lengths.response.mean": step(200, 12, at=80)},
-    "length-collapse-without-gain": {
+    "length-collapse-lowers-score": {
         "reward.mean": np.concatenate((RISE[:120], np.linspace(0.65, 0.35, 20), np.full(12, 0.35))),
         "lengths.response.mean": np.concatenate((flat(300, 120), np.linspace(300, 60, 20), flat(60, 12))),
         "lengths.response_clip_fraction": np.concatenate((flat(0.4, 60), np.full(92, 0.02))),
@@ -231,7 +231,7 @@ def test_responses_that_stop_early_for_nothing_are_told() -> None:
     wave = 0.03 * np.sin(2.0 * np.arange(40))
     for reward, told in ((0.4 + wave, True), (np.linspace(0.3, 0.9, 40) + wave, False)):
         alarms = ids(evaluator_of(series | {"reward.mean": reward}), "warning")
-        assert ("shorter-without-gain" in alarms) is told
+        assert ("length-collapse-without-gain" in alarms) is told
 
 
 def test_more_and_more_cut_responses_are_told_also_where_most_were_cut_at_first() -> None:
@@ -744,7 +744,7 @@ def test_a_return_below_its_start_is_told_with_values_that_broke() -> None:
     returns, same = np.concatenate((flat(4, 45, 0.3), flat(-40, 100, 0.2))), flat(10, 145, 0.2)
     for loss, told in ((np.concatenate((same[:45], 15 * same[45:])), True), (same, False)):
         alarms = ids(evaluator_of({"reward.episode_return.mean": returns, "critic.loss": loss}), "warning")
-        assert ("values-lost" in alarms) is told
+        assert ("values-far-off" in alarms) is told
 
 
 def test_a_return_below_its_start_is_one_finding_however_it_is_told() -> None:
