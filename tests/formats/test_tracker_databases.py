@@ -74,44 +74,6 @@ def _mlflow(path: Path) -> sqlite3.Connection:
     return base
 
 
-def _optuna(path: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(path, isolation_level=None)
-    base.execute("CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512))")
-    base.execute("CREATE TABLE study_directions (study_id INTEGER, direction TEXT, objective INTEGER)")
-    base.execute(
-        "CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTEGER, state TEXT,"
-        " datetime_start DATETIME, datetime_complete DATETIME)"
-    )
-    base.execute(
-        "CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER, objective INTEGER,"
-        " value FLOAT, value_type TEXT)"
-    )
-    base.execute(
-        "CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name TEXT,"
-        " param_value FLOAT, distribution_json TEXT)"
-    )
-    return base
-
-
-def _trial(base: sqlite3.Connection, trial: int, number: int, study: int, values: list[float]) -> None:
-    ended = f"2026-11-22 02:00:{trial:02}.000000"
-    base.execute(
-        "INSERT INTO trials VALUES (?, ?, ?, 'COMPLETE', ?, ?)", (trial, number, study, ended, ended)
-    )
-    for name, value, kind in (("lr", 0.5**trial, "Float"), ("optimizer", 1, "Categorical")):
-        base.execute(
-            "INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json)"
-            " VALUES (?, ?, ?, ?)",
-            (trial, name, value, json.dumps({"name": f"{kind}Distribution"})),
-        )
-    for objective, value in enumerate(values):
-        infinite = math.isinf(value)
-        base.execute(
-            "INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?, ?, ?, ?)",
-            (trial, objective, None if infinite else value, "INF_POS" if infinite else "FINITE"),
-        )
-
-
 def _read(logdir: Path) -> tuple[dict[str, Rows], dict[str, list[Text]]]:
     runs: dict[str, Rows] = {}
     texts: dict[str, list[Text]] = {}
@@ -364,7 +326,7 @@ def test_a_database_is_not_read_while_a_transaction_is_under_way(tmp_path: Path)
 
 def test_other_databases_are_no_logs(tmp_path: Path) -> None:
     """A database of something else, and a file that only has such a name."""
-    base = sqlite3.connect(tmp_path / "optuna.db")
+    base = sqlite3.connect(tmp_path / "other.db")
     base.execute("CREATE TABLE trials (a)")
     base.commit()
     base.close()
@@ -552,26 +514,3 @@ def test_any_cut_of_rows_and_folders_gives_the_same_points(number: int) -> None:
 def test_a_damaged_database_does_not_give_rows_for_ever() -> None:
     """Rows whose numbers do not rise are damage, not news."""
     tracker_parts.attempt_bytes(random.Random(499))
-
-
-def test_a_study_of_optuna_has_a_point_for_each_trial_that_ended(tmp_path: Path) -> None:
-    """In the order in which trials ended, with the parameters that are numbers; each study is a run."""
-    base = _optuna(tmp_path / "study.db")
-    base.executemany("INSERT INTO studies VALUES (?, ?)", [(1, "ppo"), (2, "both")])
-    base.executemany(
-        "INSERT INTO study_directions VALUES (?, ?, ?)",
-        [(1, "MAXIMIZE", 0), (2, "MINIMIZE", 0), (2, "MAXIMIZE", 1)],
-    )
-    _trial(base, 2, 1, 1, [7.5])
-    _trial(base, 1, 0, 1, [math.inf])
-    _trial(base, 3, 0, 2, [1.0, 2.0])
-    base.execute("INSERT INTO trials VALUES (4, 2, 1, 'RUNNING', '2026-11-22 02:01:00', NULL)")
-    runs, texts = _read(tmp_path)
-    assert runs["ppo"] == {
-        "objective": [(1, 7.5), (2, math.inf)], "trial": [(1, 1.0), (2, 0.0)],
-        "params/lr": [(1, 0.25), (2, 0.5)],
-    }  # fmt: skip
-    assert runs["both"] == {
-        "objective_0": [(3, 1.0)], "objective_1": [(3, 2.0)], "trial": [(3, 0.0)], "params/lr": [(3, 0.125)],
-    }  # fmt: skip
-    assert json.loads(texts["ppo"][0].body)["optuna"] == {"study": "ppo", "directions": ["MAXIMIZE"]}

@@ -52,9 +52,9 @@ class FormatRegistry:
         """The formats of JSON. Formats that are tried before them match other file names."""
         from rltui.logs.formats.documents import json_document
         from rltui.logs.formats.lines import jsonl, sample_log
-        from rltui.logs.formats.trackers import clearml, optuna
+        from rltui.logs.formats.trackers import clearml
 
-        return optuna.JOURNAL, clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
+        return clearml.FORMAT, json_document.FORMAT, sample_log.FORMAT, jsonl.FORMAT
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
@@ -65,15 +65,12 @@ class FormatRegistry:
             exported_table,
             metric_files,
             mlflow,
-            optuna,
             sqlite_file,
             trackio,
         )
 
         return (
-            sqlite_file.database(
-                trackio.parts_of_database, mlflow.parts_of_database, optuna.parts_of_database
-            ),
+            sqlite_file.database(trackio.parts_of_database, mlflow.parts_of_database),
             mlflow.FOLDER,
             metric_files.DVCLIVE,
             exported_table.EXPORTED,
