@@ -208,24 +208,6 @@ def test_what_was_measured_by_step(keys: list[str], steps: list[int] | None) -> 
         assert [(name, step) for name, step, _, _ in points(batch)] == [("em", step) for step in steps]
 
 
-def test_plots_of_visdom() -> None:
-    """Curves by the titles of their plots; texts and histograms are none, nor what is malformed."""
-
-    def plot(title: str, *curves: object) -> dict[str, object]:
-        return {"type": "plot", "title": title, "content": {"data": [*curves]}}
-
-    whole = {"jsons": {
-        "w1": plot("reward", {"x": [1, 2], "y": [0.5, 1.5]}),
-        "w2": plot("loss", {"x": [1.0], "y": [2.5], "name": "pi"}, {"x": [1], "y": [3.5], "name": "vf"}),
-        "w3": {"type": "text", "content": "hello"}, "w4": plot("hist", {"x": [0.5]}), "w5": "none",
-    }, "reload": {}}  # fmt: skip
-    text = json.dumps(whole).encode()
-    assert FORM.matches("main.json", text)
-    assert rows(read(text.decode())) == [
-        ("reward", 1, 0.5), ("reward", 2, 1.5), ("loss/pi", 1, 2.5), ("loss/vf", 1, 3.5)
-    ]  # fmt: skip
-
-
 def test_episodes_by_their_numbers() -> None:
     """Enough of them that count on, with a name typical of training in them, are no names of examples."""
     text = json.dumps({str(k): {"reward": k + 0.5} for k in range(12)})

@@ -82,10 +82,6 @@ def seeds() -> list[tuple[Format, bytes]]:
         (csv_table.FORMAT, b"# episode reward\n" + b"".join(b"%d %d.5\n" % (k, k) for k in range(9))),
         (
             json_document.FORMAT,
-            b'{"jsons": {"a": {"type": "plot", "content": {"data": [{"x": [1], "y": [2]}]}}}}',
-        ),
-        (
-            json_document.FORMAT,
             (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}",
         ),
         (json_document.FORMAT, b'[{"step": 1, "x": 1}, {"step": 2, "x": NaN}]'),

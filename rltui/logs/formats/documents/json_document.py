@@ -6,9 +6,7 @@ In files of Sacred (sacred/observers/file_storage.py @ 0.8.7), each metric has i
 is `{name: {"steps": [...], "timestamps": [...], "values": [...]}}` with times in UTC, and in `info.json`,
 PyMARL's logger stores a list `name` and its steps `name_T`. Evaluations of checkpoints may be one object of
 results by step, `{"100": {"accuracy": 0.3}, "200": {...}}`. The files of marl-eval, which Mava and
-Stoix write, have such an object for each seed, below environment, task and algorithm. Visdom saves plots,
-`{"jsons": {window: {"title": ..., "content": {"data": [{"x": [...], "y": [...]}]}}}}`
-(py/visdom/utils/server_utils.py @ 00f6e295). Loops that keep several
+Stoix write, have such an object for each seed, below environment, task and algorithm. Loops that keep several
 histories write one list of records for each, `{"train": [{"step": 1, ...}, ...], "eval": [...]}`.
 TensorBoard's page saves a series as `[[wall time, step, value], ...]`.
 """
@@ -22,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations, repeat
 from operator import itemgetter
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import orjson
 
@@ -41,7 +39,6 @@ from rltui.logs.records.parse_number import step_of
 _NUMBER = r"(?:-?(?:\d[\d.eE+-]*|NaN|Infinity)|null)"
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = regex(r'"log_history"\s*:\s*\[')
-_VISDOM = regex(r'\{\s*"jsons"\s*:\s*\{')
 _INFO = "info.json"  # Sacred's file for data of the program
 # A series as TensorBoard's page saves it: wall time, step and value of each point.
 _SAVED = regex(rf"\[\s*\[\s*\d{{10}}[\d.]*(?:e\+?\d+)?\s*,\s*\d{{1,18}}\s*,\s*{_NUMBER}\s*\]")
@@ -92,8 +89,6 @@ def _parse(path: str, data: bytes) -> tuple[Parts, int | None]:
     if nested := dict(_nested_by_step("", whole)):
         several = len(nested) > 1
         return {path: _of_evaluations(path if several else "", group) for path, group in nested.items()}, None
-    if isinstance(windows := whole.get("jsons"), dict):
-        return _plots(windows), None
     parts = {**_sacred_parts(whole), **column_parts(dict(_columns("", whole)))}
     return {**parts, **_record_lists(whole)} or {"": [whole]}, None
 
@@ -236,28 +231,6 @@ def _records(
         yield {"step": step, name: plain, "timestamp": f"{time}Z"} if time else {"step": step, name: plain}
 
 
-def _plots(windows: Mapping[str, object]) -> Parts:
-    """The records of each curve in the plots of Visdom, named by the titles of plot and curve."""
-    parts: Parts = {}
-    for key, window in windows.items():
-        plot = window if isinstance(window, dict) and window.get("type") == "plot" else {}
-        content = plot.get("content")
-        curves = content.get("data") if isinstance(content, dict) else None
-        whole = [each for each in curves if _is_curve(each)] if isinstance(curves, list) else []
-        title = str(plot.get("title") or key)
-        for number, curve in enumerate(whole, 1):
-            name = f"{title}/{curve.get('name') or number}" if len(whole) > 1 else title
-            pairs = zip(curve["x"], curve["y"], strict=False)
-            parts[f"{key}/{number}"] = [{"step": step, name: value} for step, value in pairs]
-    return parts
-
-
-def _is_curve(curve: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a curve has numbers at steps: a histogram has none."""
-    columns = (curve.get("x"), curve.get("y")) if isinstance(curve, dict) else ()
-    return bool(columns) and all(isinstance(each, list) and all(map(_is_number, each)) for each in columns)
-
-
 def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Column]]:
     """Name and numbers of each long list of numbers, with the names of nested objects as prefixes."""
     for key, value in whole.items():
@@ -315,7 +288,6 @@ def _matches(name: str, head: bytes) -> bool:
         or _holds_steps(name, text)
         or _NESTED_STEPS.match(text)
         or _SACRED.match(text)
-        or _VISDOM.match(text)
         or (name == _INFO and _SACRED_INFO.match(text))
         or _holds_record_lists(name, text)
         or _SAVED.match(text)
