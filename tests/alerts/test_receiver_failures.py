@@ -84,7 +84,7 @@ def test_a_command_that_quotes_a_secret_is_not_quoted(monkeypatch: pytest.Monkey
 
 
 def test_listing_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`alert list` shows the host at most, and which variable is missing."""
+    """`doctor` shows the host at most, and which variable is missing."""
     monkeypatch.delenv("NO_HOOK", raising=False)
     shown = str(summary(AlertConfig(webhook="https://user:pw@chat.example.org/s3cret?token=x")))
     assert "chat.example.org" in shown and not any(word in shown for word in ("pw", "s3cret", "token"))

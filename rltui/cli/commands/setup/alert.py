@@ -1,11 +1,11 @@
-"""`rltui alert`: list and test the configured receivers of alerts."""
+"""`rltui alert test`: sends a test alert to the configured receivers."""
 
 from __future__ import annotations
 
 import click
 
 from rltui.alerts.finding_alert import Alert, ReceiverError
-from rltui.alerts.receivers import receivers_of, summary
+from rltui.alerts.receivers import receivers_of
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import read_config
 from rltui.cli.printing import emit, fail, leave
@@ -27,11 +27,10 @@ TEST = Finding(
 
 @click.group(name="alert")
 def command() -> None:
-    """Try the alerts that your configuration asks for. Without one, no alert is sent.
+    """Try the alerts that your configuration asks for; `rltui doctor` lists them. Without one, none is sent.
 
     \b
     Examples:
-      rltui alert list
       rltui alert test
     """
 
@@ -61,25 +60,6 @@ def test(sink: str | None) -> None:
             emit(f"{receiver.name:10} failed: {error}")
     if failed:
         leave(FOUND)
-
-
-@command.command(name="list", short_help="List the configured receivers.")
-def list_receivers() -> None:
-    """List the configured ways out, from which severity on, and when an alert is sent. Secrets are not shown.
-
-    \b
-    Examples:
-      rltui alert list
-    """
-    settings = _configured(None)
-    for name, description in summary(settings):
-        emit(f"{name:10} {description}")
-    steps = f" and {settings.for_steps} steps" if settings.for_steps else ""
-    emit()
-    emit(f"An alert is sent when a finding has lasted {settings.for_:g} s{steps}, once per episode.")
-    emit(f"The episode is over when the finding has been gone for {settings.resolve_after:g} s.")
-    emit(f"The same cause alerts again after {settings.repeat_interval:g} s at the earliest.")
-    emit(f"Runs: {', '.join(settings.runs) or 'all'}" + ("" if settings.ended else ", while they are live"))
 
 
 def _configured(sink: str | None) -> AlertConfig:
