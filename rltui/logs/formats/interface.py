@@ -15,11 +15,14 @@ compressed files and files in memory (tests) are read by the same code.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch
+
+T = TypeVar("T")
 
 BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to stay responsive to keys
 RECORD_CAP = 64 << 20  # bytes of a record; nothing larger is allocated, whatever length a file declares
@@ -91,6 +94,27 @@ class ReadFromStart:
 
     def close(self) -> None:
         """Nothing: see `LogReader`."""
+
+
+class _Positioned(Protocol):
+    @property
+    def offset(self) -> int: ...
+
+
+def read_to_end(reader: _Positioned, read: Callable[[], T]) -> Iterator[T]:
+    """The results of a call that moves the reader's offset, until it no longer does."""
+    before = -1
+    while before != reader.offset:
+        before = reader.offset
+        yield read()
+
+
+def torn_tail(
+    path: str, offset: int, length: int, what: str = "record", why: str = "is incomplete"
+) -> Problem:
+    """That the end of a file that will not grow was not read."""
+    message = f"the last {what} ({length:,} bytes) {why} and was not read"
+    return Problem("info", "torn-tail", path, message, offset, length)
 
 
 class Format(NamedTuple):

@@ -13,7 +13,7 @@ from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile
-from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
+from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader, read_to_end
 from rltui.logs.formats.lines.text_lines import first_text
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile
@@ -334,17 +334,13 @@ class LogFile:
         return [("points", batch)] if batch else []
 
     def _read_from(self, place: str, calls: Calls, *, last: bool) -> Batch:
-        assert self.reader is not None
-        batches: list[Batch] = []
+        reader = self.reader
+        assert reader is not None
         with LocalFile(place, self.found.path, calls) as file:
-            while True:
-                before = self.reader.offset
-                batches.append(self.reader.read(file, BLOCK))
-                if self.reader.offset == before:
-                    break
+            batches = list(read_to_end(reader, lambda: reader.read(file, BLOCK)))
             if last:
-                batches.append(self.reader.finish(file))
-            self._identity.remember(file, self.reader.offset)
+                batches.append(reader.finish(file))
+            self._identity.remember(file, reader.offset)
         self.absorbed.add(place)
         return concat(batches)
 

@@ -114,6 +114,7 @@ class RecordBatcher:
         self._step = 0  # of the latest record
         self._records = 0
         self._total = ""
+        self._settings = ""  # that were added last
         self._undecided: Mapping[str, object] | None = None  # the first record, if it looks like settings
         self._are_rows = False  # records that look like settings are repeated, so they are none
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
@@ -444,13 +445,18 @@ class RecordBatcher:
             self.add_settings(first)
 
     def add_settings(self, record: Mapping[str, object]) -> None:
-        """Add hyperparameters."""
+        """Add hyperparameters, unless they are those that were added last."""
         try:
-            body = json.dumps(record)
-        except (ValueError, TypeError, RecursionError):
+            body = json.dumps(record, default=str, skipkeys=True)
+        except (ValueError, RecursionError):
             return
-        if len(body) <= _MAX_SETTINGS:
+        if body != self._settings and len(body) <= _MAX_SETTINGS:
+            self._settings = body
             self._texts.append(Text("config", self._step, math.nan, "hparams", body))
+
+    def add_exit_code(self, code: str) -> None:
+        """Add the exit code of the run; empty: it is active again."""
+        self._texts.append(Text("exit", self._step, math.nan, "exit-code", code))
 
     def _note_planned_steps(
         self, record: Mapping[str, object], key: str, total: str | None, step: int, wall: float

@@ -6,12 +6,11 @@ document is not read, except by `finish`, which reads the complete records.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from rltui.common.problem import Problem
-from rltui.logs.batch import EMPTY, Batch, Text, concat
+from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -38,7 +37,6 @@ class DocumentReader(ReadFromStart):
         self._records = RecordBatcher(path)
         self.offset = 0  # the size when it was last read completely
         self._delivered: dict[str, int] = {}  # records delivered of each part
-        self._planned_steps: int | None = None
         self._reported_too_large = False
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
@@ -71,7 +69,8 @@ class DocumentReader(ReadFromStart):
         return replace(delivered, problems=(*delivered.problems, problem))
 
     def _deliver(self, found: Parts, total: int | None, *, final: bool = False) -> Batch:
-        texts = []
+        if total is not None:
+            self._records.plan(total)
         for part, records in found.items():
             delivered = self._delivered.get(part, 0)
             for record in records[delivered:]:
@@ -79,11 +78,7 @@ class DocumentReader(ReadFromStart):
             self._delivered[part] = max(delivered, len(records))
         if final:
             self._records.settle()
-        if total is not None and total != self._planned_steps:
-            self._planned_steps = total
-            texts.append(Text("max_steps", 0, math.nan, "total-steps", str(total)))
-        batch = self._records.batch()
-        return replace(batch, texts=(*batch.texts, *texts)) if texts else batch
+        return self._records.batch()
 
     def _report_too_large(self, size: int) -> Batch:
         if self._reported_too_large:

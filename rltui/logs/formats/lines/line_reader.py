@@ -12,7 +12,7 @@ from typing import Protocol
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
-from rltui.logs.formats.interface import BLOCK, File, ReadFromStart
+from rltui.logs.formats.interface import BLOCK, File, ReadFromStart, read_to_end, torn_tail
 from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
 
@@ -101,17 +101,14 @@ class LineReader(ReadFromStart):
 
     def finish(self, file: File) -> Batch:
         """Read the rest without waiting for zeros to be filled in; the last line may lack its newline."""
-        before = -1
-        while before != self.offset:
-            before = self.offset
-            self._parse(file, BLOCK, final=True)
+        for _ in read_to_end(self, lambda: self._parse(file, BLOCK, final=True)):
+            pass
         tail = self._lines.tail(file)
         refused = self._parser.parse_last(tail, self._records)
         self._records.settle()
         problems = self._problems()
         if refused is not None:
-            message = f"the last line ({len(tail):,} bytes) {refused} and was not read"
-            problems.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+            problems.append(torn_tail(self._path, self.offset, len(tail), "line", refused))
         elif tail.strip(BLANKS):
             self._lines.offset += len(tail)
         return self._records.batch(problems)

@@ -14,7 +14,7 @@ from rltui.common.regex import regex
 from rltui.common.text import count_of
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.batch import EMPTY, Batch
-from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format, ReadFromStart
+from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format, ReadFromStart, read_to_end, torn_tail
 from rltui.logs.formats.lines.jsonl import objects
 from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
 from rltui.logs.records import parse_number, record_keys
@@ -76,10 +76,7 @@ class SamplesReader(ReadFromStart):
         if self._match is not None and not self._match.layout.statistics:
             self._lines.offset = max(before, file.size())
             return EMPTY
-        lines = self._lines.take(file, budget)
-        if lines:
-            self._read_again(file, before)
-            self._add(lines, self._lines.start)
+        self._read(file, budget)
         moved = self._lines.offset > before
         self._idle_reads = 0 if moved else self._idle_reads + 1
         if moved and self._lines.offset < file.size():
@@ -94,14 +91,9 @@ class SamplesReader(ReadFromStart):
         """Read the rest and deliver all steps."""
         if self._match is not None and not self._match.layout.statistics:
             return EMPTY
-        before = -1
-        while before != self._lines.offset:
-            before = self._lines.offset
-            lines = self._lines.take(file, final=True)
-            if lines:
-                self._read_again(file, before)
-                self._add(lines, self._lines.start)
-        tail = self._lines.tail(file)
+        for _ in read_to_end(self, lambda: self._read(file, BLOCK, final=True)):
+            pass
+        tail, before = self._lines.tail(file), self.offset
         torn = []
         if tail.strip(b" \t\r\0"):
             try:
@@ -111,14 +103,19 @@ class SamplesReader(ReadFromStart):
                     self._take(record, before)
                 self._lines.offset += len(tail)
             except ValueError:
-                message = f"the last line ({len(tail):,} bytes) is incomplete and was not read"
-                torn.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+                torn.append(torn_tail(self._path, before, len(tail), "line"))
         return self._batch(list(self._changed), torn)
 
     def close(self) -> None:
         """Free the samples."""
         if not self._changed:
             self._release()
+
+    def _read(self, file: File, budget: int, *, final: bool = False) -> None:
+        before = self.offset
+        if lines := self._lines.take(file, budget, final=final):
+            self._read_again(file, before)
+            self._add(lines, self._lines.start)
 
     def _add(self, lines: list[bytes], offset: int) -> None:
         for line in lines:

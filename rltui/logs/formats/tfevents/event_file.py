@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, read_to_end
 from rltui.logs.formats.tfevents import oversized_record, record_decoder, tf_record
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_tags import EventTags
@@ -36,12 +36,7 @@ class EventFileReader:
 
     def finish(self, file: File) -> Batch:
         """Read the rest without waiting for damage to heal, and report a torn tail. Raises OSError."""
-        batches = []
-        while True:
-            before = self.offset
-            batches.append(self._read_block(file, BLOCK, final=True))
-            if self.offset == before:
-                return concat(batches)
+        return concat(list(read_to_end(self, lambda: self._read_block(file, BLOCK, final=True))))
 
     def newest(self, file: File, length: int) -> Batch:
         """The scalars of the last `length` bytes. Raises OSError."""

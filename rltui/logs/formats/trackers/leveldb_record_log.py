@@ -8,8 +8,6 @@ a block are padding. See https://github.com/google/leveldb/blob/main/doc/log_for
 
 from __future__ import annotations
 
-import json
-import math
 import struct
 import zlib
 from abc import ABC, abstractmethod
@@ -17,8 +15,8 @@ from dataclasses import replace
 
 from rltui.common.problem import CountedProblem, Problem
 from rltui.common.text import count_of
-from rltui.logs.batch import Batch, Histogram, Text
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart
+from rltui.logs.batch import Batch, Histogram
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart, read_to_end, torn_tail
 from rltui.logs.records.record_batcher import RecordBatcher
 
 HEADER = 7  # bytes of the file's header
@@ -65,12 +63,7 @@ class RecordLog:
 
     def rest(self, file: File) -> list[bytes]:
         """All payloads from `offset` on, of a file that will not grow."""
-        payloads: list[bytes] = []
-        before = -1
-        while self.offset != before:
-            before = self.offset
-            payloads += self.take(file, final=True)
-        return payloads
+        return [each for some in read_to_end(self, lambda: self.take(file, final=True)) for each in some]
 
     def newest(self, file: File, length: int) -> list[bytes]:
         """Payloads of the last `length` bytes, from the first block that starts there; `offset` stays."""
@@ -88,8 +81,7 @@ class RecordLog:
         """
         found = self._damaged.problems()
         if end is not None and (left := end.size() - self.offset) > 0:
-            message = f"the last record ({left:,} bytes) is incomplete and was not read"
-            found.append(Problem("info", "torn-tail", self._path, message, self.offset, left))
+            found.append(torn_tail(self._path, self.offset, left))
         return [*found, *self.malformed.problems()]
 
     def _split(self, data: bytes, start: int, at_end: bool, final: bool) -> tuple[list[bytes], int]:
@@ -168,8 +160,6 @@ class MessageReader(ReadFromStart, ABC):
         self._log = RecordLog(path, self.foreign)
         self._records = RecordBatcher(path)
         self._step = 0  # of the latest point
-        self._reported_config = ""
-        self._texts: list[Text] = []
         self._histograms: list[Histogram] = []
         self._problems: list[Problem] = []
 
@@ -219,19 +209,10 @@ class MessageReader(ReadFromStart, ABC):
         if end is not None:
             self._end()
         batch = self._records.batch([*self._problems, *self._log.problems(end)])
-        batch = replace(batch, texts=(*batch.texts, *self._texts), histograms=tuple(self._histograms))
-        self._texts, self._histograms, self._problems = [], [], []
+        batch = replace(batch, histograms=tuple(self._histograms))
+        self._histograms, self._problems = [], []
         return batch
 
     def _add(self, values: dict[str, float], step: int, wall: float) -> None:
         if values:
             self._records.add(values, (step, wall))
-
-    def _report_config(self, config: dict[str, object]) -> None:
-        body = json.dumps(config)
-        if config and body != self._reported_config:
-            self._reported_config = body
-            self._texts.append(Text("config", self._step, math.nan, "hparams", body))
-
-    def _report_exit(self, code: str) -> None:
-        self._texts.append(Text("exit", self._step, math.nan, "exit-code", code))

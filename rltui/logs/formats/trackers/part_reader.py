@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import CountedProblem, Problem, ProblemLevel
 from rltui.common.text import count_of
-from rltui.logs.batch import EMPTY, Batch, Text
+from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -75,8 +73,6 @@ class PartReader(ReadFromStart, Generic[C]):
         self._records = RecordBatcher(path)
         self._cursor: C | None = None
         self.offset = 0  # bytes of rows that have been read
-        self._step = 0
-        self._reported_hparams = ""
         self._reported_exit_code = ""
         self._reported_alert = 0  # the number of the last one
         self._skipped = CountedProblem("bad-row", path, _without_points)
@@ -90,14 +86,15 @@ class PartReader(ReadFromStart, Generic[C]):
         self.offset += look.bytes_read
         for step, wall, values in look.records:
             self._records.add(values, (step, wall))
-            self._step = step
         for key, value, at in look.values:
             self._records.add_value(key, value, at)
-            self._step = at[0]
+        if look.hparams:
+            self._records.add_settings(look.hparams)
+        if look.exit_code != self._reported_exit_code:
+            self._reported_exit_code = look.exit_code
+            self._records.add_exit_code(look.exit_code)
         self._skipped.count += look.skipped
-        batch = self._records.batch()
-        problems = (*batch.problems, *look.problems, *self._skipped.problems(), *self._alerts(look))
-        return replace(batch, texts=(*batch.texts, *self._texts(look)), problems=problems)
+        return self._records.batch([*look.problems, *self._skipped.problems(), *self._alerts(look)])
 
     def finish(self, file: File) -> Batch:
         """Read the rest; rows are never torn."""
@@ -107,17 +104,6 @@ class PartReader(ReadFromStart, Generic[C]):
         new = [one for one in look.alerts if one.number > self._reported_alert]
         self._reported_alert = max([self._reported_alert, *(one.number for one in new)])
         return [Problem(one.level, "tracker-alert", self._path, one.text, one.number) for one in new]
-
-    def _texts(self, look: Look[C]) -> list[Text]:
-        texts = []
-        body = json.dumps(look.hparams, default=str, skipkeys=True) if look.hparams else ""
-        if body and body != self._reported_hparams:
-            self._reported_hparams = body
-            texts.append(Text("config", self._step, math.nan, "hparams", body))
-        if look.exit_code != self._reported_exit_code:
-            self._reported_exit_code = look.exit_code
-            texts.append(Text("exit", self._step, math.nan, "exit-code", look.exit_code))
-        return texts
 
 
 def whole_lines(place: str, offset: int, most: int) -> bytes:

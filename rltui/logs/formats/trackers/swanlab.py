@@ -102,7 +102,7 @@ class SwanlabReader(MessageReader):
             elif number == _FINISH:
                 code = _STATES.get(integers(payload, begin, end).get(1, 0))
                 if code is not None:
-                    self._report_exit(code)
+                    self._records.add_exit_code(code)
 
     def _scalar(self, data: bytes, begin: int, end: int) -> None:
         key, step, wall, value = "", 0, math.nan, 0.0
@@ -132,7 +132,7 @@ class SwanlabReader(MessageReader):
         names = {1: "project", 4: "name", 5: "description", 6: "group", 10: "id"}
         texts_by_field = texts(data, begin, end).items()
         about = {names[number]: text for number, text in texts_by_field if number in names}
-        self._report_config({"swanlab": about})
+        self._records.add_settings({"swanlab": about})
 
     def _take_json(self, payload: bytes) -> None:
         """One record of version 1: a JSON line with its model."""
@@ -151,11 +151,11 @@ class SwanlabReader(MessageReader):
             self._add_scalar(data["key"], step, iso_time(str(metric.get("create_time"))), float(value))
         elif model == "Experiment":
             keys = ("id", "name", "description", "tags")
-            self._report_config({"swanlab": {key: data[key] for key in keys if data.get(key)}})
+            self._records.add_settings({"swanlab": {key: data[key] for key in keys if data.get(key)}})
         elif model == "Column" and data.get("column_class") == "SYSTEM":
             self._system.add(data["key"])
         elif model == "Footer":
-            self._report_exit("0" if data.get("success") else "1")
+            self._records.add_exit_code("0" if data.get("success") else "1")
 
     def _add_scalar(self, key: str, step: int, wall: float, value: float) -> None:
         """Add a point, at the value of its x axis if it has one; it may wait for that."""

@@ -120,7 +120,7 @@ class WandbReader(MessageReader):
                 name = _name(key)
                 if name.partition("/")[0] != "_wandb":
                     _set_nested(self._config, name, orjson.loads(value))
-        self._report_config(self._config)
+        self._records.add_settings(self._config)
 
     def _run(self, data: bytes, begin: int, end: int) -> None:
         about: dict[str, object] = {}
@@ -137,10 +137,10 @@ class WandbReader(MessageReader):
         if tags:
             about["tags"] = tags
         self._config["wandb"] = about
-        self._report_config(self._config)
+        self._records.add_settings(self._config)
 
     def _exit(self, data: bytes, begin: int, end: int) -> None:
-        self._report_exit(str(integers(data, begin, end).get(1, 0)))
+        self._records.add_exit_code(str(integers(data, begin, end).get(1, 0)))
 
 
 _ABOUT = {1: "id", 3: "project", 6: "group", 7: "job_type", 8: "name", 9: "notes", 13: "host"}
