@@ -20,6 +20,7 @@ from rltui.metrics.frameworks.framework_schema import (
     WordTable,
     expand_names,
     expand_pattern,
+    with_copies,
 )
 from rltui.metrics.frameworks.name_words import NameWords
 from rltui.metrics.frameworks.patterns import (
@@ -121,7 +122,11 @@ class Frameworks:
             file, own = self._files[id_], self._own_names(id_)
             report = self._reports[id_].fault
             variants = tuple(
-                Variant(each, expand_names(each.names, ("variant", index, "names"), report))
+                Variant(
+                    each,
+                    with_copies(own, each.copies)
+                    | expand_names(each.names, ("variant", index, "names"), report),
+                )
                 for index, each in enumerate(file.variant)
             )
             self._frameworks[id_, variant] = Framework(
@@ -143,7 +148,7 @@ class Frameworks:
                 if name in names:
                     report(("older",), f'has "{name}", which is in [names] as well')
                 names.setdefault(name, entry)
-            self._own[id_] = names
+            self._own[id_] = with_copies(names, file.copies) | names
         return self._own[id_]
 
     def _names(self, id_: str, extended_by: tuple[str, ...]) -> dict[str, NameTarget]:

@@ -15,6 +15,7 @@ A file in `rltui/data/frameworks` describes the framework with its stem as id. T
     domains = true                      # names may follow a domain: math/critic/score/mean
     silent = ["default_policy"]         # matches of wildcards that are not shown
     extends = ["transformers"]          # frameworks whose names apply, too, after the file's own
+    copies = { "iter/" = "step/" }      # names with the second beginning are logged again with the first
 
     [recognise]                         # how runs of this framework are recognised
     must = ["a/b", ["c", "d"]]          # at least one of these is required; of a list, all of it
@@ -25,6 +26,7 @@ A file in `rltui/data/frameworks` describes the framework with its stem as id. T
     [[variant]]                         # a trainer with its own label: zork-grpo
     id = "grpo"
     any = ["x"]                         # the first variant with one of these, and none of `without`, applies
+    copies = { "step/" = "iter/" }      # here the copies are those that are none otherwise
     [variant.names]                     # names that differ from those below
 
     [names]                             # name -> canonical id; wildcards as in `patterns`
@@ -79,6 +81,7 @@ class VariantTable(NamedTuple):
     title: str = ""
     any: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    copies: Mapping[str, str] = {}
     names: Mapping[str, Target] = {}
 
 
@@ -97,6 +100,7 @@ class FrameworkFile(NamedTuple):
     held_out_sets: bool = False
     beside: bool = False
     extends: tuple[str, ...] = ()
+    copies: Mapping[str, str] = {}
     recognise: Signs = Signs()
     variant: tuple[VariantTable, ...] = ()
     names: Mapping[str, Target] = {}
@@ -154,6 +158,21 @@ def expand_names(
             if name in found:
                 report((*path, pattern), f'gives "{name}", which is there twice')
             found[name] = entry if canonical == entry.canonical else entry._replace(canonical=canonical)
+    return found
+
+
+def with_copies(names: Mapping[str, NameTarget], copies: Mapping[str, str]) -> dict[str, NameTarget]:
+    """The names that begin as a value of `copies`, and the same with its key in place of that, as copies.
+
+    Of two names of which the first is a copy among `names`, the meaning is that of the other.
+    """
+    found: dict[str, NameTarget] = {}
+    for again, first in copies.items():
+        for name, entry in names.items():
+            if name.startswith(first):
+                copy = again + name.removeprefix(first)
+                meaning = names.get(copy, entry) if entry.statistic == "copy" else entry
+                found |= {name: meaning, copy: meaning._replace(statistic="copy")}
     return found
 
 
