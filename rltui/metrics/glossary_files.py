@@ -17,7 +17,15 @@ from typing import Annotated, Any, Literal
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.schema.fields import ListField, TableField, TextField, table_of
-from rltui.schema.metric import PANE_ID, Metric, MetricId, PaneId, checked_metric, metric_fields
+from rltui.schema.metric import (
+    PANE_ID,
+    STATISTICS,
+    Metric,
+    MetricId,
+    PaneId,
+    checked_metric,
+    metric_fields,
+)
 from rltui.schema.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.schema.value_cache import cached_value
 
@@ -94,6 +102,10 @@ def _pane_file(stem: str) -> TableField[_PaneFile]:
 
 
 def _metric(pane: str, numbers: Iterator[int], **values: Any) -> Metric:
+    """A metric; by default one whose id ends with a statistic is that of the distribution before it."""
+    group, _, statistic = values["id"].rpartition(".")
+    if "group" not in values and statistic in STATISTICS:
+        values |= {"group": group, "statistic": statistic}
     return checked_metric(Metric(pane=pane, importance=next(numbers), **values))
 
 

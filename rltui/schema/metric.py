@@ -56,10 +56,11 @@ class Metric(NamedTuple):
 
     healthy, watch_for: descriptions of normal and of alarming values, empty if unknown. importance: position
     in the pane, from 1. group: shared by the statistics of a distribution, empty for other metrics;
-    statistic: which of them this is. bounds: inclusive limits, may be infinite; a value outside is a bug in
-    the log, not bad training. range: scale of charts. band: the healthy values, if `healthy` states numbers;
-    may be infinite. Rules use neither range nor band. smooth: false where a moving average would be
-    misleading, as for schedules, counters and coefficients. within: for the time of a phase of a step, the
+    statistic: which of them this is; both follow from an id that ends with one, unless they are given.
+    bounds: inclusive limits, may be infinite; a value outside is a bug in the log, not bad training. range:
+    scale of charts. band: the healthy values, if `healthy` states numbers; may be infinite. Rules use neither
+    range nor band. smooth: false where a moving average would be misleading, as for schedules, counters and
+    coefficients. within: for the time of a phase of a step, the
     metrics whose time may include it, innermost first. derived: values that a pane derives, with formulas.
     """
 
@@ -74,7 +75,7 @@ class Metric(NamedTuple):
     watch_for: str = ""
     check_next: tuple[MetricId, ...] = ()
     sources: tuple[str, ...] = ()
-    group: str = ""
+    group: Annotated[str, TextField(empty=True)] = ""
     statistic: Annotated[Statistic, TextField(STATISTICS)] = ""
     smooth: bool = True
     bounds: Interval | None = None
