@@ -14,7 +14,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, in_both, quantile
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import SHARE, format_si, format_value
+from rltui.draw.numbers import SHARE, format_share, format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.hardware import Hardware, SourcedNumber, hardware_of
 from rltui.panes.answers.accelerators.resources import accelerators
@@ -23,9 +23,8 @@ from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values, fact
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
+from rltui.rules.rulebook import rulebook
 
-LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
-USUAL = (0.5, 0.6)  # the healthy range of the glossary
 BOUND = 0.5  # share of generation in a step from which it bounds the step
 MAX_FACTS = 6
 PARAMETERS = "optimizer.param_count"
@@ -78,12 +77,15 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         notes.append(f"MFU is estimated, not logged: {estimate.inputs}")
     if ranges:
         notes.append("MFU is the share of the accelerators' peak that the model's arithmetic uses")
-        notes.append(f"│ marks 30 % (low) and 50 to 60 % (usual); ranges hold 90 % of the last {LAST} steps")
+        low = format_share(_limits()[0])
+        notes.append(
+            f"│ marks {low} (low) and {_usual_text()} (usual); ranges hold 90 % of the last {LAST} steps"
+        )
     facts = (*rates, *others)[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
         _sentence(utilisation, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
-        marks=(LOW, *USUAL) if ranges else (), strips=strips, notes=tuple(notes),
+        marks=_limits() if ranges else (), strips=strips, notes=tuple(notes),
         formulas=(*formulas, *formulas_of(facts)),
     )  # fmt: skip
 
@@ -104,15 +106,27 @@ def _range(title: str, values: Values, text: str) -> Range:
     return Range(title, quantile(last, 0.05), values.now, quantile(last, 0.95), text)
 
 
+def _limits() -> tuple[float, float, float]:
+    """The limit of the rule on a low MFU, and the usual range."""
+    usual = glossary().metrics["perf.mfu"].band
+    assert usual is not None
+    return rulebook().rules["mfu-low"].numbers["below"], *usual
+
+
+def _usual_text() -> str:
+    _, low, high = _limits()
+    return f"{100 * low:.0f} to {format_share(high)}"
+
+
 def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | None, missing: bool) -> str:
     """How busy the accelerators are, and what bounds a step."""
     if utilisation:
-        head = utilisation[0]
+        head, (low, usual, most) = utilisation[0], _limits()
         how = (
-            "below 30 %: the accelerators wait" if head.value < LOW
-            else "below the usual 50 to 60 %" if head.value < USUAL[0]
-            else "in the usual range" if head.value <= USUAL[1]
-            else "above the usual 50 to 60 %"
+            f"below {format_share(low)}: the accelerators wait" if head.value < low
+            else f"below the usual {_usual_text()}" if head.value < usual
+            else "in the usual range" if head.value <= most
+            else f"above the usual {_usual_text()}"
         )  # fmt: skip
         text = f"{head.title} is {head.text.strip()}, {how}"
         if head.change:
