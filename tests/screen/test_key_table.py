@@ -11,6 +11,7 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Click, Key, MouseMove
 
+from rltui.logs.batch import Batch
 from rltui.logs.run_names import shown_name
 from rltui.panes.pane_tabs import PANES, PaneTab
 from rltui.screen.input.dispatch import _key_context
@@ -440,6 +441,23 @@ def test_an_axis_that_another_run_lacks_falls_back() -> None:
     screen = fresh("3 enter")
     screen.state.saved.axis = "tokens"
     assert "axis: step" in text(screen)
+
+
+def test_a_log_without_times_has_no_axis_of_times() -> None:
+    """`x` says that there is no other axis, and a remembered axis of times is steps again: no empty chart."""
+    run = MadeRun()
+    steps = np.arange(1, 101)
+    no_times, tag, single = np.full(100, np.nan), np.zeros(100, np.uint32), np.zeros(100, np.bool_)
+    batch = Batch(("actor/entropy",), tag, steps, no_times, 1 / steps, single)
+    run._take(run._delivery("metrics.jsonl", batch))
+    screen = opened(run)
+    screen.go_to_tag("actor/entropy")
+    screen.press("enter")
+    screen.press("x")
+    assert "no other axis" in screen.message and screen.state.saved.axis == "step"
+    screen.state.saved.axis = "wall"
+    screen.state.clear_message()
+    assert "axis: step" in text(screen) and "no finite points" not in text(screen)
 
 
 async def test_the_mouse_zooms_and_pans_charts() -> None:

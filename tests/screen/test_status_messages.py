@@ -35,9 +35,37 @@ def test_a_message_leaves_the_way_out_in_sight(width: int, keys: str) -> None:
     for key in keys.split():
         screen.press(key)
     screen.state.notify("wrote " + "a/very/long/path/" * 6)
-    foot = screen.frame(width, 24).lines[-1]
-    assert "wrote a/very" in foot.text and foot.width <= width
-    assert ("Esc" if keys else "? help") in foot.text
+    lines = screen.frame(width, 24).lines
+    assert "wrote a/very" in " ".join(" ".join(line.text.split()) for line in lines[-3:])
+    assert lines[-1].width <= width and ("Esc" if keys else "? help") in lines[-1].text
+
+
+@pytest.mark.parametrize("size", [(140, 45), (80, 24), (40, 12), (30, 6)])
+@pytest.mark.parametrize("keys", ["", "3 enter", "r", "3 e", "?"])
+def test_a_message_is_never_cut(size: tuple[int, int], keys: str) -> None:
+    """One that is longer than the last line takes lines above it, wherever it is said."""
+    screen = opened_with()
+    for key in keys.split():
+        screen.press(key)
+    words = "no spread was logged with this metric, and no other run differs from it by the seed"
+    screen.state.notify(words)
+    lines = screen.frame(*size).lines
+    assert all(line.width <= size[0] for line in lines)
+    shown = " ".join(" ".join(line.text for line in lines).split())
+    assert words in shown if size[1] > 6 else words[:20] in shown
+
+
+@pytest.mark.parametrize("keys", ["r", "3 e", "?", "E"])
+def test_a_key_without_use_in_a_list_says_so(keys: str) -> None:
+    """Silence would read as a key that does not work at all."""
+    screen = opened_with()
+    for key in keys.split():
+        screen.press(key)
+    screen.press("p")
+    assert screen.message == "p does nothing in this list; Esc leaves it"
+    assert screen.overlays and screen.state.time.at_step is None
+    screen.press("down")
+    assert not screen.message
 
 
 def test_a_message_goes_with_the_next_key() -> None:

@@ -35,7 +35,7 @@ def press(state: AppState, key: str) -> None:
         return
     action = state.options.keys.action(key, _key_context(state, top))
     if action is None:
-        if top is None and (places := state.options.keys.places(key)):
+        if places := state.options.keys.places(key):
             state.notify(f"{shown(key)} does nothing here, only in {places}")
         return
     state.clear_message()

@@ -12,6 +12,7 @@ from rltui.screen.state import TYPED_LISTS, AppState, ListOverlay
 from rltui.screen.text_filter import edited, next_match
 
 _SORT_ACTIONS = ("sort", "sort-back", "sort-by", "reverse")
+_IN_RUNS = (*_SORT_ACTIONS, "mark", "group", "columns", "filter")
 # Columns of the keys for sorting, whether they are visible or not.
 _SORT_COLUMNS = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
 
@@ -43,8 +44,10 @@ def perform(state: AppState, overlay: ListOverlay, command: Command) -> Command 
         overlay.query, overlay.match, overlay.typing = "", None, True
     elif overlay.searches and action in ("next-finding", "previous-finding"):
         _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
-    elif overlay.kind == "runs":
+    elif overlay.kind == "runs" and action in _IN_RUNS:
         _perform_in_runs(state, overlay, command)
+    else:
+        navigation.say_unused(state, action, "in this list")
     items = overlay.drawn.items
     if overlay.kind == "runs" and items and action not in _SORT_ACTIONS:
         overlay.of = items[min(overlay.at, len(items) - 1)][1]

@@ -29,6 +29,12 @@ def distance(action: str, rows: int) -> int:
     return {"up": -1, "down": 1, **pages, "home": -TO_EDGE, "end": TO_EDGE}.get(action, 0)
 
 
+def say_unused(state: AppState, action: str, where: str) -> None:
+    """Say that the key of an action does nothing where it was pressed; clicks have no key."""
+    if key := state.options.keys.hint_of(action):
+        state.notify(f"{key} does nothing {where}; {state.options.keys.hint_of('back')} leaves it")
+
+
 def go(state: AppState, pane: str, tag: str = "") -> None:
     """Show a pane, and a metric in it."""
     selection = state.selection

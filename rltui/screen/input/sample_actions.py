@@ -171,6 +171,8 @@ def perform(state: AppState, overlay: SampleOverlay, action: str) -> None:
         does(state, overlay)
     elif (kind := action.removeprefix("sample-")) in _NOT_FOUND:
         _go_to_notable(state, kind)
+    else:
+        navigation.say_unused(state, action, "over a sample")
 
 
 def _back(state: AppState, overlay: SampleOverlay) -> None:

@@ -10,7 +10,7 @@ from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_tabs import PANES
 from rltui.screen import shown_run
 from rltui.screen.input.key_table import key_table
-from rltui.screen.pages.page import Hint, Page, fitting, hint_bar, hints_for
+from rltui.screen.pages.page import Hint, Page, fitting, hint_bar, hints_for, short_message
 from rltui.screen.pages.page_registry import page_of
 from rltui.screen.shown_pane import rows
 from rltui.screen.state import AppState
@@ -24,10 +24,11 @@ MIN_HINT_CELLS = 9  # that a message leaves, for help
 def footer(state: AppState, width: int) -> Page:
     """The footer; its hints can be clicked."""
     left: list[Span] = [(" ", "dim")]
-    left += [(state.message, "strong")] if state.message else _status(state, width // 2 - 8)
+    message = short_message(state, width)
+    left += [(message, "strong")] if message else _status(state, width // 2 - 8)
     # The status changes at every step; its width is rounded up so that the hints do not move.
     used = sum(cell_width(text) for text, _ in left)
-    most = max(width - MIN_HINT_CELLS, width // 2) if state.message else width // 2 - 8
+    most = max(width - MIN_HINT_CELLS, width // 2) if message else width // 2 - 8
     reach = min(math.ceil((used + 1) / HINT_BLOCK_CELLS) * HINT_BLOCK_CELLS, most) if used > 1 else 9
     return hint_bar(_hints(state, width - reach), width, left)
 

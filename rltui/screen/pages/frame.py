@@ -8,7 +8,7 @@ from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
 from rltui.screen.pages.chart.compared_run_names import names_line
 from rltui.screen.pages.footer import footer
-from rltui.screen.pages.page import MIN_SIZE, Page, Spot, too_small
+from rltui.screen.pages.page import MIN_FOOTER_HEIGHT, MIN_SIZE, Page, Spot, too_small, with_message
 from rltui.screen.pages.page_registry import page_of
 from rltui.screen.state import AppState, Drawn, Searched
 from rltui.session.run_view import RunView
@@ -24,6 +24,8 @@ def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | 
     if not state.overlays or too_small_for_pages(width, height):
         page = _without_overlays(state, width, height)
         drawn = [page.drawn, *(None for _ in state.overlays)]
+        if not too_small_for_pages(width, height):
+            page = with_message(state, page, width, height)
         return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
     from rltui.screen.pages.overlays import covers, overlay_page
 
@@ -34,6 +36,7 @@ def frame(state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | 
     for overlay in state.overlays[max(first, 0) :]:
         page = overlay_page(state, overlay, page, width, height)
         drawn.append(page.drawn)
+    page = with_message(state, page, width, height)
     return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
 
 
@@ -55,11 +58,11 @@ def _without_overlays(state: AppState, width: int, height: int) -> Page:
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
         page = page.below(_tabs(state, view, width, height))
-    room = height - len(page.lines) - (1 if height >= 7 else 0)
+    room = height - len(page.lines) - (1 if height >= MIN_FOOTER_HEIGHT else 0)
     body = page_of(state).draw(state, width, room)
     body.lines = (body.lines + [BLANK] * room)[:room]
     page = page.below(body)
-    if height >= 7:
+    if height >= MIN_FOOTER_HEIGHT:
         page = page.below(footer(state, width))
     return page
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit
-from rltui.draw.cells import BLANK, Line, Span, crop, fill, line, sides
+from rltui.draw.cells import BLANK, Line, Span, crop, fill, line, sides, wrap
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard
 from rltui.panes.rows.row import Row
@@ -15,6 +15,8 @@ from rltui.screen.input.key_table import Keys
 from rltui.screen.state import AppState, Drawn
 
 MIN_SIZE = (20, 5)  # columns and lines; a smaller screen shows only that it is too small
+MIN_FOOTER_HEIGHT = 7  # lines of a screen with a footer
+CELLS_BESIDE_MESSAGE = 21  # of the last line, for help and the way back
 MIN_CELLS_BESIDE_BOX = 12  # on either side of a box; fewer are left blank, they would be fragments of words
 
 
@@ -140,6 +142,23 @@ def hint_bar(hints: Sequence[Hint], width: int, left: Sequence[Span] = ()) -> Pa
     x = width - sum(hint.cells for hint in hints) if left else 1
     bar = sides(left or [(" ", "dim"), *spans], spans if left else (), width, back="bar")
     return Page([bar], hint_spots(hints, x, 0))
+
+
+def short_message(state: AppState, width: int) -> str:
+    """The message, if the last line has room for it beside the most important keys; see `with_message`."""
+    text = state.message
+    return text if cell_width(text) <= width - CELLS_BESIDE_MESSAGE else ""
+
+
+def with_message(state: AppState, page: Page, width: int, height: int) -> Page:
+    """A page with a message that is too long for the last line, over the lines above it."""
+    if not state.message or (height >= MIN_FOOTER_HEIGHT and short_message(state, width)):
+        return page
+    parts = wrap(state.message, max(width - 2, 8))[: max(height // 3, 1)]
+    last = height - 1 if height >= MIN_FOOTER_HEIGHT else height
+    lines = (page.lines + [BLANK] * height)[:height]
+    lines[last - len(parts) : last] = [fill(line((f" {one}", "strong"), back="bar"), width) for one in parts]
+    return Page(lines, page.spots, page.drawn)
 
 
 def too_small(width: int, height: int) -> Page:

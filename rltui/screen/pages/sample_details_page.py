@@ -14,7 +14,7 @@ from rltui.panes.render.sample_view import (
     sample_view,
 )
 from rltui.screen import shown_run
-from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for
+from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for, short_message
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
 
@@ -99,8 +99,8 @@ def _foot(
         ]
         return Page([fill(line(*left, back="bar"), width)])
     left = [(" ", "dim")]
-    if state.message:
-        left.append((fit(state.message, max(width - 12, 8)), "strong"))
+    if message := short_message(state, width):
+        left.append((message, "strong"))
     elif drawn is not None and view is not None:
         last = min(drawn.top + drawn.rows, len(view.pieces))
         left.append((f"{last / max(len(view.pieces), 1):.0%}", "dim"))

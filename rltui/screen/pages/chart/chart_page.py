@@ -29,7 +29,7 @@ from rltui.screen.pages.chart.curves import (
     within,
 )
 from rltui.screen.pages.chart.superseded import attempt_marks, superseded_stroke
-from rltui.screen.pages.chart.x_axis import COMMON_AXES, XAxis, x_axis, x_ticks
+from rltui.screen.pages.chart.x_axis import COMMON_AXES, TIME_AXES, XAxis, x_axis, x_ticks
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView
@@ -59,7 +59,9 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     lines = [legend.title(state, row, width)]
     whole = common_range(curves, log=log)
     if whole is None:
-        lines += [BLANK, line(("   no finite points here", "dim"))]
+        timeless = axis.axis in TIME_AXES and not np.isfinite(row.main.recent().wall_time).any()
+        words = "no times were logged with this metric" if timeless else "no finite points here"
+        lines += [BLANK, line((f"   {words}", "dim"))]
         lines += [BLANK] * (height - len(lines) - 1)
         nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
         return Page(lines[: height - 1], drawn=nothing).below(foot)

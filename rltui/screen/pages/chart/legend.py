@@ -17,7 +17,7 @@ from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_axis import Axis, at_text
-from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for
+from rltui.screen.pages.page import Page, fitting, hint_bar, hints_for, short_message
 from rltui.screen.state import AppState
 
 
@@ -244,8 +244,7 @@ def foot(state: AppState, axis: Axis, width: int, *, log: bool) -> Page:
     """The hints of the chart, fewer with a message."""
     context = key_table().context["chart"]
     words = {**context.hints, "axis": f"axis: {axis}", "log": "linear" if log else "log"}
-    message = f" {state.message}" if state.message else ""
-    room = width - 1 - min(cell_width(message), width - 20)  # a message leaves room for the way out
+    message = f" {text}" if (text := short_message(state, width)) else ""
+    room = width - 1 - cell_width(message)
     hints = fitting(hints_for(state.options.keys, words, {"smoother": "rougher"}), room, context.kept)
-    room = width - sum(hint.cells for hint in hints) - 1
-    return hint_bar(hints, width, [(fit(message, room), "strong")] if message else ())
+    return hint_bar(hints, width, [(message, "strong")] if message else ())

@@ -21,7 +21,8 @@ from rltui.store.series import Series
 from rltui.store.series_columns import Columns
 
 Axis: TypeAlias = str  # step, relative, wall, or what a run counts: tokens, env steps, episodes, samples
-COMMON_AXES: tuple[Axis, ...] = ("step", "relative", "wall")
+TIME_AXES: tuple[Axis, ...] = ("relative", "wall")
+COMMON_AXES: tuple[Axis, ...] = ("step", *TIME_AXES)
 _COUNTER_BUCKETS = 2048  # for the older part of a counter
 
 
@@ -34,9 +35,15 @@ def shift_of(view: RunView, axis: Axis) -> float:
     return min(walls, default=0.0)
 
 
+def has_times(view: RunView) -> bool:
+    """Whether a log of the run says when its points were written; tables and consoles often do not."""
+    return any(one.first_wall is not None and math.isfinite(one.first_wall) for one in view.run.attempts)
+
+
 def axes_of(view: RunView) -> list[Axis]:
-    """The axes of a run's charts: the common ones, and its counters other than steps."""
-    return [*COMMON_AXES, *(counter.unit for counter, _ in counters_of(view))]
+    """The axes of a run's charts: steps, times if they are known, and its counters other than steps."""
+    times = TIME_AXES if has_times(view) else ()
+    return ["step", *times, *(counter.unit for counter, _ in counters_of(view))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +146,9 @@ class XAxis:
 
 
 def x_axis(view: RunView, axis: Axis) -> XAxis | None:
-    """An axis for a run; None if the run does not have this counter."""
+    """An axis for a run; None if the run does not have these times or this counter."""
+    if axis in TIME_AXES and not has_times(view):
+        return None
     if axis in COMMON_AXES:
         return XAxis(view, ARRIVALS if axis == "step" and run_at_one_step(view) else axis)
     metric = next((counter.metric for counter in overview_tables().counter if counter.unit == axis), "")

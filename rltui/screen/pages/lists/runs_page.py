@@ -17,7 +17,7 @@ from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_heal
 from rltui.screen import run_list, shown_run
 from rltui.screen.input.key_table import key_table
 from rltui.screen.pages.chart.compared_run_names import sign_of
-from rltui.screen.pages.page import Page, Spot, fitting, hint_bar, hints_for, scrolled
+from rltui.screen.pages.page import Page, Spot, fitting, hint_bar, hints_for, scrolled, short_message
 from rltui.screen.state import AppState, ListDrawn, ListOverlay
 
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
@@ -200,10 +200,10 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
             words += f"  {one}"
         right: list[Span] = [("Tab", "accent"), (f"{words} ", "dim")] if words else []
         return Page([sides(left, right, width, back="bar")])
-    if state.message:
-        return hint_bar((), width, [(f" {state.message}", "strong")])
-    context = key_table().context["runs"]
-    return hint_bar(fitting(hints_for(state.options.keys, context.hints), width - 1, context.kept), width)
+    message, context = short_message(state, width), key_table().context["runs"]
+    room = width - 1 - (cell_width(message) + 2 if message else 0)
+    hints = fitting(hints_for(state.options.keys, context.hints), room, context.kept)
+    return hint_bar(hints, width, [(f" {message}", "strong")] if message else ())
 
 
 # ---- lines
