@@ -94,7 +94,7 @@ def _pane_file(stem: str) -> TableField[_PaneFile]:
     metric = TableField(
         metric_fields(),
         partial(_metric, stem, count(1)),
-        required=("id", "title", "unit", "direction", "meaning"),
+        required=("id", "title", "meaning"),
         strict=True,
     )
     pane = table_of(partial(Pane, stem))
