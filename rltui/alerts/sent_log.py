@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.common.named_tuple import NamedTuple
 
 MAX_ENTRIES = 500
@@ -45,7 +45,7 @@ class SentLog:
     @classmethod
     def of_logdirs(cls, logdirs: Sequence[str | os.PathLike[str]]) -> SentLog:
         """The log of these LOGDIRs, independent of their spelling and order."""
-        return cls(paths.file_for_logdirs("alerts", logdirs))
+        return cls(writable_paths.file_for_logdirs("alerts", logdirs))
 
     def add(self, run: str, finding_id: str, alert: SentAlert, repeat_interval: float = 0.0) -> bool:
         """Add an alert and write the file immediately.
@@ -82,7 +82,7 @@ class SentLog:
 def _locked(path: Path) -> Iterator[None]:
     """Lock the file against other monitors, if the file system supports locks."""
     try:
-        paths.make_private(path.parent)
+        writable_paths.make_private(path.parent)
         descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         yield
@@ -123,4 +123,4 @@ def _entry(row: object) -> tuple[tuple[str, str], SentAlert] | None:
 def _write(path: Path, entries: dict[tuple[str, str], SentAlert]) -> None:
     table = [[*key, entry.since_step, entry.rank, float(entry.at)] for key, entry in entries.items()]
     with contextlib.suppress(OSError):
-        paths.write_atomically(path, json.dumps(table, indent=0).encode())
+        writable_paths.write_atomically(path, json.dumps(table, indent=0).encode())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from rltui.cli.printing import emit, fail, note
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.common.text import clean
 
 F = TypeVar("F")
@@ -18,7 +18,7 @@ F = TypeVar("F")
 
 def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
     """End the command with 2 if `target` is in a LOGDIR, which rltui never writes to."""
-    logdir = paths.enclosing_logdir(target, logdirs)
+    logdir = writable_paths.enclosing_logdir(target, logdirs)
     if logdir is not None:
         fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
 
@@ -77,7 +77,7 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
         return
     opened = False
     try:
-        with paths.atomic_file(path) as file:
+        with writable_paths.atomic_file(path) as file:
             opened = True
             yield file
     except OSError as error:

@@ -228,7 +228,7 @@ def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
 
 def _empty_log(logdirs: Sequence[str]) -> str:
     """The name of an empty file that could be a log; an empty string if there is none."""
-    from rltui.common.paths import local_path
+    from rltui.common.writable_paths import local_path
     from rltui.logs.formats.registry import REGISTRY
 
     for logdir in logdirs:

@@ -10,8 +10,8 @@ import click
 
 from rltui.cli.printing import EXTRAS, fail, progress_line, require_extra
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.paths import is_url
 from rltui.common.text import clean
+from rltui.common.writable_paths import is_url
 from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors
 from rltui.many_runs.plan import LostShard, Plan, RunPlan, Shard, make_plan
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rltui import __version__
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.common.text import clean
 
 EXIT = 70  # EX_SOFTWARE of sysexits.h
@@ -19,14 +19,14 @@ def report(error: BaseException) -> str:
     """Write a traceback to a file in the user's state folder; returns the message to show. Never raises."""
     text = f"rltui {__version__}\n{''.join(traceback.format_exception(error))}"
     name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    folders: tuple[Callable[[], Path | None], ...] = (paths.state, _temporary_folder)
+    folders: tuple[Callable[[], Path | None], ...] = (writable_paths.state, _temporary_folder)
     for find_folder in folders:
         try:
             folder = find_folder()
             if folder is None:
                 continue
             path = folder / name
-            paths.write_atomically(path, text.encode(errors="replace"))
+            writable_paths.write_atomically(path, text.encode(errors="replace"))
         except OSError:
             continue
         return f"internal error ({type(error).__name__}); please report it with {clean(str(path))}"

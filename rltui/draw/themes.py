@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from rltui.common.paths import config_file
 from rltui.common.problem import Problem
 from rltui.common.text import clean
+from rltui.common.writable_paths import config_file
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.schema.fields import BoolField, ListField, TableField, TextField, as_dict
 from rltui.schema.toml_files import read_folder

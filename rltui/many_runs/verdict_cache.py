@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 
 import rltui
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.config import Config
 from rltui.many_runs.cached_plan import read_plan, write_plan
 from rltui.many_runs.file_marks import Mark, mark_of
@@ -36,9 +36,9 @@ class VerdictCache:
     """
 
     def __init__(self, logdirs: Sequence[str], config: Config, now: float) -> None:
-        self._path = paths.file_for_logdirs("verdicts", logdirs, cached=True)
+        self._path = writable_paths.file_for_logdirs("verdicts", logdirs, cached=True)
         zone = [*time.tzname, os.environ.get("TZ", "")]
-        self._about = paths.digest(repr((rltui.__version__, _program(), zone, config)))
+        self._about = writable_paths.digest(repr((rltui.__version__, _program(), zone, config)))
         self._logdirs = tuple(logdirs)
         self._now = now
         self._known: dict[str, tuple[str, Verdict]] = {}  # by run: key, verdict
@@ -96,8 +96,8 @@ class VerdictCache:
         if self._path is None or not (changed or new or len(kept) < len(self._known)):
             return
         with contextlib.suppress(OSError):  # a full or read-only disk: the runs are evaluated again
-            paths.make_private(self._path.parent)
-            with paths.atomic_file(self._path, mode=0o600, sync=False) as file:
+            writable_paths.make_private(self._path.parent)
+            with writable_paths.atomic_file(self._path, mode=0o600, sync=False) as file:
                 file.writelines(self._lines({**kept, **changed}))
             _remove_oldest(self._path.parent)
 
@@ -167,7 +167,7 @@ def _is_private(status: os.stat_result) -> bool:
 def _program() -> str:
     """A digest of the program's own files."""
     folders = sorted(folder for folder, _, _ in os.walk(Path(rltui.__file__).parent))
-    return paths.digest(repr([(folder, file_stamps(Path(folder))) for folder in folders]), 40)
+    return writable_paths.digest(repr([(folder, file_stamps(Path(folder))) for folder in folders]), 40)
 
 
 def _remove_oldest(folder: Path) -> None:

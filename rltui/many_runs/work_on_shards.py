@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from rltui.common import interpreter_settings, paths
+from rltui.common import interpreter_settings, writable_paths
 from rltui.common.text import quote
 from rltui.common.worker_thread import in_thread
 from rltui.many_runs.engine import Engine, EngineError
@@ -212,8 +212,8 @@ def _until_broken(
 
 def _shared_folder(engine: Engine) -> Path | None:
     """For Slurm a folder in the user's home, which the machines of its jobs share."""
-    folder = paths.state()
+    folder = writable_paths.state()
     if engine.name != "slurm" or folder is None:
         return None
-    paths.make_private(folder)
+    writable_paths.make_private(folder)
     return folder

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rltui.common.interpreter_settings import paused_collection
-from rltui.common.paths import atomic_file
 from rltui.common.regex import regex
+from rltui.common.writable_paths import atomic_file
 
 T = TypeVar("T")
 Stamp = tuple[tuple[str, int, int], ...]  # name, size and modification time of each file

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.common.text import clean
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.draw.symbols import to_ascii
@@ -112,9 +112,9 @@ def folder_outside(logdirs: Sequence[str]) -> Path:
     Raises OSError without either.
     """
     current = Path.cwd()
-    if paths.enclosing_logdir(current, logdirs) is None:
+    if writable_paths.enclosing_logdir(current, logdirs) is None:
         return current
-    state = paths.state()
+    state = writable_paths.state()
     if state is None:
         raise FileNotFoundError(None, "no folder outside the logs is known")
     return state / "snapshots"
@@ -122,11 +122,11 @@ def folder_outside(logdirs: Sequence[str]) -> Path:
 
 def write(data: bytes, name: str, folder: Path) -> Path:
     """Write a new file atomically; a number is added to a name that exists. Raises OSError."""
-    paths.make_private(folder)
+    writable_paths.make_private(folder)
     stem, dot, ending = name.rpartition(".")
     for number in range(1, 10_000):
         path = folder / (name if number == 1 else f"{stem}-{number}{dot}{ending}")
-        with contextlib.suppress(FileExistsError), paths.atomic_file(path, replace=False) as file:
+        with contextlib.suppress(FileExistsError), writable_paths.atomic_file(path, replace=False) as file:
             file.write(data)
             return path
     raise FileExistsError(f"{name} exists too often")

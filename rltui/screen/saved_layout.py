@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rltui.common import paths
+from rltui.common import writable_paths
 
 _MAX_BYTES = 1 << 20  # a larger file is not a layout
 
@@ -34,7 +34,7 @@ class SavedLayout:
 
 def path_for(logdirs: Sequence[str]) -> Path | None:
     """The file of these folders. None without a home: then nothing is saved."""
-    return paths.file_for_logdirs("layouts", logdirs)
+    return writable_paths.file_for_logdirs("layouts", logdirs)
 
 
 def load_layout(path: Path) -> SavedLayout:
@@ -60,7 +60,7 @@ def load_layout(path: Path) -> SavedLayout:
 def save_layout(path: Path, layout: SavedLayout) -> None:
     """Write the file whole or not at all; without a writable home nothing is saved."""
     with contextlib.suppress(OSError):
-        paths.write_atomically(path, json.dumps(asdict(layout), indent=1).encode())
+        writable_paths.write_atomically(path, json.dumps(asdict(layout), indent=1).encode())
 
 
 def delete_layout(path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.common.paths import config_file
+from rltui.common.writable_paths import config_file
 from rltui.config import AlertConfig, Config, load_config
 from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.metrics.resolve import MetricNames

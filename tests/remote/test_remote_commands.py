@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.logs.remote.remote_folders import REMOTE
 from tests.formats.test_evaluation_arrays import written
 from tests.support.commands.in_process import Done, rltui
@@ -115,7 +115,7 @@ def test_arrays_are_fetched_where_they_are_evaluations(memory: Any) -> None:
     (run,) = rltui("runs", "--json", "memory://bucket").json()["runs"]
     assert [source["path"] for source in run["sources"]] == ["ppo_1/evaluations.npz"]
     assert (run["last_step"], run["series"]) == (3000, 2)
-    assert [name.name for name in Path(paths.local_path("memory://bucket")).rglob("*.npz")] == [
+    assert [name.name for name in Path(writable_paths.local_path("memory://bucket")).rglob("*.npz")] == [
         "evaluations.npz"
     ]
 

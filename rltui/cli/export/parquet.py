@@ -31,7 +31,7 @@ from rltui.cli.loading import read_config
 from rltui.cli.output_file import refuse_inside
 from rltui.cli.printing import fail, note
 from rltui.cli.sharding import Work, chosen_engine
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean, count_of
 from rltui.config import Config
@@ -78,7 +78,7 @@ class _LogState:
 
     def summary(self) -> Summary:
         """The summary for the metadata of the dataset."""
-        return [self.points, self.superseded, paths.digest("\n".join(self.head), 24)]
+        return [self.points, self.superseded, writable_paths.digest("\n".join(self.head), 24)]
 
 
 class _RunLogs:
@@ -211,7 +211,7 @@ def _update_run(folder: Path, read: Callable[[], Iterator[ExportBatch]], schema:
         return 0  # a run without points has no folder
     folder.mkdir(parents=True, exist_ok=True)
     written = 0
-    with contextlib.suppress(_NothingNew), paths.atomic_file(target) as file:
+    with contextlib.suppress(_NothingNew), writable_paths.atomic_file(target) as file:
         logs = _RunLogs(exported or {})
         written = _write(file, logs.new_points(chain((first,), batches)), schema, logs)
         if exported is None or logs.changed():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.paths import local_path
+from rltui.common.writable_paths import local_path
 
 
 class Root(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.common.paths import is_url
 from rltui.common.problem import Problem
+from rltui.common.writable_paths import is_url
 from rltui.logs.discovery.logdir_roots import Root, is_folder, roots_of
 from rltui.logs.discovery.walk import FolderWalker, Item
 from rltui.logs.file_calls import Calls

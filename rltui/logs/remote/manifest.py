@@ -16,7 +16,7 @@ from pathlib import Path
 
 import orjson
 
-from rltui.common import paths
+from rltui.common import writable_paths
 
 _SCHEMA = 1
 _LOCK_INTERVAL = 0.1  # seconds between two attempts to get the lock
@@ -94,7 +94,7 @@ class Manifest:
             "allowance": [self.allowance.left, self.allowance.at],
             "objects": {key: [each.tag, each.have, each.modified] for key, each in self.objects.items()},
         }
-        paths.write_atomically(self.path, orjson.dumps(content))
+        writable_paths.write_atomically(self.path, orjson.dumps(content))
         self._stamp = self._stamp_now()
 
     @contextlib.contextmanager
@@ -103,7 +103,7 @@ class Manifest:
 
         patience: seconds without a new manifest. Raises OSError.
         """
-        paths.make_private(self.folder)
+        writable_paths.make_private(self.folder)
         descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             yield self._acquire(descriptor, patience)

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rltui.common import paths
+from rltui.common import writable_paths
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.text import clean, quote
@@ -63,12 +63,12 @@ class Mirror:
         self.store = ObjectStore(url, limits.timeout)
         self.url = self.store.url
         self.limits = limits
-        self.place = paths.local_path(self.url)
+        self.place = writable_paths.local_path(self.url)
         self.objects = 0  # number in the store, as of the last listing
         self.size = 0  # bytes of those that are mirrored
         self.synced = 0.0  # wall time of the last successful update
         self._wall = wall
-        folder = paths.mirror_folder(self.url)
+        folder = writable_paths.mirror_folder(self.url)
         self._folder = folder if folder is not None else Path(os.devnull)
         self._manifest = Manifest(self._folder, self.url)
         self._problems: dict[tuple[str, str, int | None], Problem] = {}
@@ -302,7 +302,7 @@ class Mirror:
 
     def _make_folder(self, folder: str) -> None:
         if folder not in self._made:
-            paths.make_private(Path(folder))
+            writable_paths.make_private(Path(folder))
             self._made.add(folder)
 
     def _forget_missing(self) -> None:

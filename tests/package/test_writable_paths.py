@@ -12,7 +12,7 @@ import platformdirs
 import pytest
 
 from rltui.alerts.sent_log import SentAlert, SentLog
-from rltui.common import crash, paths
+from rltui.common import crash, writable_paths
 from rltui.screen.saved_layout import SavedLayout, path_for, save_layout
 from tests.support.commands.in_process import rltui
 
@@ -28,7 +28,7 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_home_nothing_is_kept(homeless: None) -> None:
     """No folder is made up where none is known: not beside the logs, not in the working directory."""
-    assert (paths.state(), paths.config_file(), path_for(["/logs"])) == (None,) * 3
+    assert (writable_paths.state(), writable_paths.config_file(), path_for(["/logs"])) == (None,) * 3
 
 
 @pytest.mark.parametrize("base", ["", "relative", "/elsewhere"])
@@ -40,15 +40,16 @@ def test_folders_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch, home:
     for kind in ("CONFIG", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", base)
     dirs = platformdirs.PlatformDirs("rltui", appauthor=False)
-    assert paths.config_file() == Path(dirs.user_config_dir, "config.toml")
-    assert (paths.state(), paths.cache()) == (Path(dirs.user_state_dir), Path(dirs.user_cache_dir))
+    assert writable_paths.config_file() == Path(dirs.user_config_dir, "config.toml")
+    assert writable_paths.state() == Path(dirs.user_state_dir)
+    assert writable_paths.cache() == Path(dirs.user_cache_dir)
 
 
 def test_a_relative_base_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A relative XDG folder would be another one in each working directory: the standard ignores it."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", "state")
-    assert paths.state() == tmp_path / ".local" / "state" / "rltui"
+    assert writable_paths.state() == tmp_path / ".local" / "state" / "rltui"
 
 
 def test_a_crash_without_a_home_still_keeps_its_traceback(
@@ -81,12 +82,12 @@ def test_what_lies_in_a_logdir(tmp_path: Path) -> None:
     log.touch()
     (tmp_path / "link").symlink_to(runs)
     for inside in (runs, runs / "new.txt", tmp_path / "link" / "a" / "new.txt", aside / ".." / "runs" / "x"):
-        assert paths.enclosing_logdir(inside, ["elsewhere", str(runs)]) == str(runs)
+        assert writable_paths.enclosing_logdir(inside, ["elsewhere", str(runs)]) == str(runs)
     for inside in (log, runs / "a" / "out.csv", runs / "a" / "deeper" / "out.csv"):
-        assert paths.enclosing_logdir(inside, [str(log)]) == str(log)
+        assert writable_paths.enclosing_logdir(inside, [str(log)]) == str(log)
     for outside in (aside / "x", tmp_path / "runs.txt", runs / "b" / "x"):
-        assert paths.enclosing_logdir(outside, [str(log)]) is None
-    assert paths.enclosing_logdir(aside / "x", [str(runs)]) is None
+        assert writable_paths.enclosing_logdir(outside, [str(log)]) is None
+    assert writable_paths.enclosing_logdir(aside / "x", [str(runs)]) is None
 
 
 def test_an_export_is_not_written_beside_the_log_it_reads(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_what_is_kept_is_private(no_umask: None, monkeypatch: pytest.MonkeyPatch
 def test_a_folder_that_is_there_keeps_its_permissions(no_umask: None, tmp_path: Path) -> None:
     """Only missing folders are made."""
     (tmp_path / "open").mkdir(mode=0o755)
-    paths.make_private(tmp_path / "open" / "new")
+    writable_paths.make_private(tmp_path / "open" / "new")
     assert [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "open", tmp_path / "open" / "new")] == [
         0o755,
         0o700,
@@ -146,11 +147,11 @@ def test_a_folder_that_is_there_keeps_its_permissions(no_umask: None, tmp_path: 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     """An error leaves the old file and nothing beside it; without `replace` another file is not touched."""
     path = tmp_path / "out"
-    paths.write_atomically(path, b"old")
-    with pytest.raises(ZeroDivisionError), paths.atomic_file(path) as file:
+    writable_paths.write_atomically(path, b"old")
+    with pytest.raises(ZeroDivisionError), writable_paths.atomic_file(path) as file:
         file.write(b"half")
         raise ZeroDivisionError
-    with pytest.raises(FileExistsError), paths.atomic_file(path, replace=False) as file:
+    with pytest.raises(FileExistsError), writable_paths.atomic_file(path, replace=False) as file:
         file.write(b"new")
     assert (list(tmp_path.iterdir()), path.read_bytes()) == ([path], b"old")
 
@@ -163,6 +164,9 @@ def test_a_new_file_where_links_are_unknown(monkeypatch: pytest.MonkeyPatch, tmp
 
     monkeypatch.setattr(os, "link", no_links)
     for content in (b"first", b"second"):
-        with contextlib.suppress(FileExistsError), paths.atomic_file(tmp_path / "x", replace=False) as file:
+        with (
+            contextlib.suppress(FileExistsError),
+            writable_paths.atomic_file(tmp_path / "x", replace=False) as file,
+        ):
             file.write(content)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"first"]
