@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
+from rltui.common.digest import digest
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean
-from rltui.common.writable_paths import digest
 from rltui.draw.numbers import json_value
 from rltui.rules.finding import Finding, as_json
 

@@ -13,19 +13,11 @@ from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from rltui.common.digest import digest
 from rltui.common.regex import regex
 
 if TYPE_CHECKING:
     from platformdirs import PlatformDirs
-
-# `hashlib` would load OpenSSL, which takes 4 MB and is needed for nothing else.
-try:
-    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
-except ImportError:
-    try:
-        from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        from hashlib import sha256
 
 _URL = regex(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -35,13 +27,6 @@ def _dirs() -> PlatformDirs:
     from platformdirs import PlatformDirs  # slow: it imports modules for archives and temporary files
 
     return PlatformDirs("rltui", appauthor=False)
-
-
-def digest(text: str | bytes, digits: int = 64) -> str:
-    """The first hexadecimal digits, at most 64, of the SHA-256 of a text, for file names and keys."""
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
-    hexadecimal: str = sha256(data).hexdigest()
-    return hexadecimal[:digits]
 
 
 def state() -> Path | None:

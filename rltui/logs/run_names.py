@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from rltui.common import writable_paths
+from rltui.common.digest import digest
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.text import clean
@@ -145,7 +145,7 @@ def _rank(folder: str, name: str) -> int | None:
 
 def shard_number(run: str, shards: int) -> int:
     """The shard of a run, from 1, by its name alone, so that new runs do not move others."""
-    return int(writable_paths.digest(run, 12), 16) % shards + 1
+    return int(digest(run, 12), 16) % shards + 1
 
 
 def is_selected(run: str, glob: str | None) -> bool:

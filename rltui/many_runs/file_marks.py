@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Iterable
 
-from rltui.common import writable_paths
+from rltui.common.digest import digest
 from rltui.common.named_tuple import NamedTuple
 
 COMPARED_BYTES = 512  # at each end of a file
@@ -41,7 +41,7 @@ def mark_of(places: Iterable[str], about: str = "") -> Mark | None:
         times = status.st_mtime_ns, status.st_ctime_ns
         parts += os.fsencode(repr((place, status.st_size, *times, status.st_ino, status.st_dev))), ends
         changed = max(changed, status.st_mtime, status.st_ctime)
-    mark = Mark(writable_paths.digest(b"".join(parts), 40), changed)
+    mark = Mark(digest(b"".join(parts), 40), changed)
     return mark if mark.is_before(time.time()) else None
 
 

@@ -19,6 +19,7 @@ import orjson
 
 import rltui
 from rltui.common import writable_paths
+from rltui.common.digest import digest
 from rltui.config import Config
 from rltui.many_runs.cached_plan import read_plan, write_plan
 from rltui.many_runs.file_marks import Mark, mark_of
@@ -38,7 +39,7 @@ class VerdictCache:
     def __init__(self, logdirs: Sequence[str], config: Config, now: float) -> None:
         self._path = writable_paths.file_for_logdirs("verdicts", logdirs, cached=True)
         zone = [*time.tzname, os.environ.get("TZ", "")]
-        self._about = writable_paths.digest(repr((rltui.__version__, _program(), zone, config)))
+        self._about = digest(repr((rltui.__version__, _program(), zone, config)))
         self._logdirs = tuple(logdirs)
         self._now = now
         self._known: dict[str, tuple[str, Verdict]] = {}  # by run: key, verdict
@@ -167,7 +168,7 @@ def _is_private(status: os.stat_result) -> bool:
 def _program() -> str:
     """A digest of the program's own files."""
     folders = sorted(folder for folder, _, _ in os.walk(Path(rltui.__file__).parent))
-    return writable_paths.digest(repr([(folder, file_stamps(Path(folder))) for folder in folders]), 40)
+    return digest(repr([(folder, file_stamps(Path(folder))) for folder in folders]), 40)
 
 
 def _remove_oldest(folder: Path) -> None:

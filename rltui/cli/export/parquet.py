@@ -32,6 +32,7 @@ from rltui.cli.output_file import refuse_inside
 from rltui.cli.printing import fail, note
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.common import writable_paths
+from rltui.common.digest import digest
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import clean, count_of
 from rltui.config import Config
@@ -78,7 +79,7 @@ class _LogState:
 
     def summary(self) -> Summary:
         """The summary for the metadata of the dataset."""
-        return [self.points, self.superseded, writable_paths.digest("\n".join(self.head), 24)]
+        return [self.points, self.superseded, digest("\n".join(self.head), 24)]
 
 
 class _RunLogs:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from rltui.common import writable_paths
+from rltui.common.digest import digest
 from rltui.logs import local_file
 from rltui.logs.log_file_names import names
 from rltui.logs.remote.manifest import Copied
@@ -32,7 +32,7 @@ class Transfer:
     def __init__(self, stored: StoredObject, place: str, known: Copied | None, incoming: Path) -> None:
         self.object = stored
         self.place = place
-        self._part = incoming / f"{writable_paths.digest(stored.key, 20)}.part"
+        self._part = incoming / f"{digest(stored.key, 20)}.part"
         self._in_place = grows(stored.key or place)
         self._at = 0  # bytes written; -1: complete
         self._compare = 0  # bytes of the copy with which the object is expected to begin

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from rltui.common import writable_paths
+from rltui.common.digest import digest
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
@@ -120,7 +120,7 @@ def keys_digest(entries: Mapping[str, HParam]) -> str:
 
 def _digest(lines: Iterable[str]) -> str:
     text = "\n".join(sorted(lines))
-    return writable_paths.digest(text, 24) if text else ""
+    return digest(text, 24) if text else ""
 
 
 def _settings(entries: Mapping[str, HParam]) -> Iterator[HParam]:
