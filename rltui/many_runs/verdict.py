@@ -14,9 +14,8 @@ from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
 from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
-from rltui.rules.run_status.liveness import Liveness
+from rltui.rules.run_status.liveness import Liveness, RunPace
 from rltui.rules.run_status.liveness_finding import liveness_finding
-from rltui.rules.run_status.run_pace import RunPace
 from rltui.session.outcome_curve import OutcomeCurve
 from rltui.session.sister_runs import SisterComparison, sister_comparisons, with_sister_finding
 from rltui.store.continued_runs import Life

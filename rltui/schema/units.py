@@ -1,4 +1,7 @@
-"""Units of metrics: descriptions, the symbols written after numbers, and which are counts."""
+"""Units of metrics: descriptions, the symbols written after numbers, and which are counts.
+
+The unit of a metric is in its definition; that of a tag as written is decided by `rltui.metrics.resolve`.
+"""
 
 from __future__ import annotations
 

@@ -13,11 +13,10 @@ from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import NO_POINTS, NOTHING_READ, Finding, RunHealth
-from rltui.rules.run_status.liveness import Liveness
+from rltui.rules.run_status.liveness import FAILED_SECONDS, Liveness, RunPace
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.rules.run_status.measured_pace import measured_pace, quiet
-from rltui.rules.run_status.run_pace import FAILED_SECONDS, RunPace
 from rltui.rules.run_status.settings_beside import LookupBeside
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings

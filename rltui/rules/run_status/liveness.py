@@ -1,12 +1,15 @@
-"""The state of a run at a given time: live, stalled or ended."""
+"""Whether a run is live, stalled or ended at a given time, and the timing from which this follows."""
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.draw.numbers import age_lasts
 
 GONE = "the log is gone"
+FAILED_SECONDS = 60.0  # without a line, after which a console that ends with an exception has ended
 
 
 class Liveness(NamedTuple):
@@ -55,3 +58,99 @@ class Liveness(NamedTuple):
         if self.state != "ended" or self.quiet == GONE:
             return False
         return self.failed if self.known else self.unfinished
+
+
+class RunPace(NamedTuple):
+    """The timing of one run, independent of the present time. Times in seconds; None where unknown."""
+
+    last_wall: float | None  # since 1970, of the last point
+    done: bool  # its log or tracker says that it has ended
+    gone: bool  # its log files no longer exist
+    patience: float  # longest silence that is not a stall
+    given_up: float  # silence after which the run is taken as ended
+    gap: float | None  # usual time between steps
+    pace: float | None  # per step, including pauses
+    last_step: int | None
+    total: int | None
+    progress: float | None
+    quiet: str = ""  # the file or phase that stopped first, if known
+    exit_code: int = 0  # of its process, if its tracker recorded one
+    complete: bool = False  # no point of its planned steps is missing, at its interval of logging
+    failed_at: float | None = None  # seconds since 1970, when its console ended with an exception
+    file_written: float | None = None  # since 1970, the newest of its log files
+    interrupted: bool = False  # its console ends with Ctrl-C
+
+    def next_change(self, now: float) -> float:
+        """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
+
+        That of a stall contains its duration.
+        """
+        alive = self.at(now)
+        state = alive.state
+        if self.last_wall is None or alive.over:
+            return math.inf
+        failure = math.inf if self.failed_at is None else self.failed_at + FAILED_SECONDS
+        if state == "ended":
+            return self._silent_from() if self._silent_from() >= now else math.inf
+        if state == "live":
+            return min(self.last_wall + self.patience, failure)
+        return min(self.last_wall + self.given_up, failure, now + age_lasts(now - self.last_wall))
+
+    def reported_end(self) -> RunPace:
+        """The same of a run whose console ends by reporting completion: its silence is not a stall."""
+        return self if self.done else self._replace(given_up=self.patience, complete=True)
+
+    def failed(self, at: float) -> RunPace:
+        """The same of a run whose console ends with an exception, written at this time (since 1970)."""
+        return self if self.done else self._replace(failed_at=at)
+
+    def stopped_by_user(self) -> RunPace:
+        """The same of a run whose console ends with Ctrl-C: it has ended, on purpose."""
+        return self if self.done else self._replace(done=True, interrupted=True)
+
+    def continued(self) -> RunPace:
+        """The same of a run that another one continues: it ended, and not too early."""
+        return self if self.done else self._replace(done=True, complete=True, failed_at=None)
+
+    def at(self, now: float) -> Liveness:
+        """The state at a time (seconds since 1970).
+
+        A run whose log, tracker or console says that it is over has ended. One that only stops writing is
+        stalled first, and later taken as ended.
+        """
+        age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
+        state: Literal["live", "stalled", "ended"]
+        failed = self.failed_at is not None and now >= self.failed_at + FAILED_SECONDS
+        if self.done or self.gone or failed or age is None:
+            state = "ended"
+        else:
+            state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
+        eta = None
+        if state == "live" and self.total and self.last_step is not None and self.pace is not None:
+            eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
+        certain = self.done and not self.interrupted  # who stops a run knows that it is not done
+        quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
+        return Liveness(
+            state,
+            age,
+            self.gap,
+            quiet,
+            eta,
+            self.total,
+            self.progress,
+            pace=self.pace or None,
+            known=self.done or failed or state == "live" or (state == "stalled" and self.total is not None),
+            exit_code=self.exit_code,
+            complete=self.complete,
+            exception=failed,
+            interrupted=self.interrupted,
+            over=state == "ended" and not self.gone and (certain or now > self._silent_from()),
+        )
+
+    def _silent_from(self) -> float:
+        """When neither a point nor a write to a file is recent any more, in seconds since 1970.
+
+        Points may be old in a file that is written now: a copy, a mirror, a replay.
+        """
+        times = [each for each in (self.last_wall, self.file_written) if each is not None]
+        return max(times, default=-math.inf) + self.given_up

@@ -12,9 +12,9 @@ from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.metric_roles import metric_roles
+from rltui.rules.run_status.liveness import RunPace
 from rltui.rules.run_status.log_file_problems import all_gone
 from rltui.rules.run_status.planned_steps import planned
-from rltui.rules.run_status.run_pace import RunPace
 from rltui.store.run import Run
 from rltui.store.series import Series
 
