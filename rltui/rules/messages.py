@@ -138,9 +138,10 @@ def _fill(text: str, words: dict[str, str]) -> str:
     return text
 
 
-def evidence_of(firing: Firing) -> Evidence:
-    """The change of one series: its level before and its level now."""
+def evidence_of(firing: Firing, *, quoted: bool = False) -> Evidence:
+    """The change of one series: its level before and its level now, or what a sentence has `quoted` of it."""
     by_value = firing.rule.kind in (NON_FINITE, "gap", "setting")
+    by_value |= quoted and not math.isnan(firing.value)
     now = firing.value if by_value else firing.ticks.level(PRESENT_TICKS)
     before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap: the training level
     if math.isnan(before) and firing.ticks.start:
@@ -173,10 +174,14 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
     words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
     words |= {"tag": parts[0].ticks.tag}
     words |= {"because": _fill(parts[0].rule.message, words)}
+    # The part that the sentence takes its numbers from.
+    quoted = parts[0] if any(f"{{{key}}}" in symptom.message for key in ("value", "because")) else None
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
     for part in parts:
-        found = evidence_of(part)
-        evidence.setdefault(found.name, found)
+        found = evidence_of(part, quoted=part is quoted)
+        first = evidence.setdefault(found.name, found)
+        if part is quoted:
+            evidence[found.name] = found._replace(since_step=first.since_step)
     tags = tuple(dict.fromkeys(part.ticks.tag for part in parts))
     canonical = tuple(dict.fromkeys(item.canonical for item in evidence.values() if item.canonical))
     return Finding(

@@ -254,6 +254,12 @@ def test_each_list_of_records_is_read_at_its_steps() -> None:
     )
 
 
+def test_a_list_that_is_only_of_steps_names_no_tag() -> None:
+    """`steps` says nothing of what its records hold, and the trainer is known by its own names."""
+    whole = {"total_steps": 3, "steps": [{"step": k, "reward": k / 8} for k in (1, 2, 3)]}
+    assert _read_lists(whole) == [("reward", k, None, k / 8) for k in (1, 2, 3)]
+
+
 def test_columns_beside_a_list_of_records_are_read() -> None:
     """A column of returns and a list of evaluations in one object: nothing is left out."""
     whole = {

@@ -134,7 +134,7 @@ def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object])
         ("('Episode:', 7, 'Reward:', 2.5)", 7, {"Reward": 2.5}),
         ("[ 700/1000] reward: 2.5 loss: 0.1", 700, {"reward": 2.5, "loss": 0.1}),
         ("700/1000: episode: 9, lasted: 0.5s, episode reward: 2.5", 700, {"episode reward": 2.5}),
-        ("INFO Result for episode 7  of 40: Sum: 2.5, Average: 0.1", 7, {"Sum": 2.5, "Average": 0.1}),
+        ("Result for episode 7 of 9: Sum: 2, Average: 1", 7, {"episode_reward": 2.0, "reward_per_step": 1.0}),
         ("Eval num_timesteps=7, episode_reward=2.50 +/- 0.1", 7, {"eval/episode_reward": 2.5}),
         ("Avg reward over last 10 eps at step 7: 2.5", 7, {"Avg reward": 2.5}),
         ("Steps: 7k | Reward: 2.5", 7000, {"Reward": 2.5}),

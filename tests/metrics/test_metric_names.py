@@ -593,6 +593,7 @@ def test_names_that_lost_their_slashes(
     ("tag", "canonical", "part", "held_out"),
     [
         ("Episodic Reward/episode", "reward.episode_return.mean", "", False),
+        ("Env/Episode_Reward", "reward.episode_return.mean", "", False),
         ("reward_per_ep", "reward.episode_return.mean", "", False),
         ("Smoothed Episode Rewards (last 50)", "reward.episode_return.mean", "", False),
         ("Fitness/Average", "reward.score.mean", "", False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.draw.numbers import format_value
+from rltui.draw.numbers import format_short, format_value
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
@@ -890,3 +890,17 @@ def test_what_was_a_warning_before_the_end_stays_the_one_that_is_told() -> None:
     before = ids(evaluator, "warning")
     evaluator.set_run_over(True)
     assert before == ids(evaluator, "warning") == {"outcome-no-gain-long"}
+
+
+def test_the_sentence_of_a_symptom_and_its_evidence_have_the_same_numbers() -> None:
+    """The outcome of a run that ended as its last fifth is, not as its last tenth, which noise moved."""
+    levels = np.concatenate((np.full(216, 40.0), np.full(24, 46.0)))
+    evaluator = evaluator_of(
+        {"reward.episode_return.mean": levels + 10 * np.random.default_rng(5).normal(size=240)}
+    )
+    evaluator.set_run_over(True)
+    (told,) = (found for found in evaluator.findings() if found.id == "ended-without-gain")
+    (change,) = told.evidence
+    assert change.before is not None and change.now is not None
+    before, now = format_short(change.before), format_short(change.now)
+    assert f"its outcome is {now}, {before} at the start" in told.message
