@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from rltui.rules.evaluated_series.means_with_errors import long_run_variance, of_bins
+from rltui.rules.evaluator import Evaluator
+from rltui.rules.rulebook import Rulebook
 from tests.support.runs.evaluators import fresh, ids, new_evaluator, only
 from tests.support.runs.synthetic_runs import Shape
 from tests.support.runs.unusual_runs import curriculum
@@ -31,11 +34,23 @@ def _correlated(rng: np.random.Generator, size: int, keep: float) -> np.ndarray:
     return found
 
 
-def _told(values: np.ndarray, tag: str) -> set[str]:
-    """The falls that a whole run has."""
-    evaluator = new_evaluator(book=LOSSES)
-    evaluator.feed([fresh(tag, values)])
-    return FALLS & ids(evaluator)
+def _judged(
+    tag: str, values: ArrayLike, steps: ArrayLike | None = None, book: Rulebook | None = None
+) -> Evaluator:
+    """The evaluator of a whole run."""
+    evaluator = new_evaluator(book=book)
+    evaluator.feed([fresh(tag, values, steps)])
+    return evaluator
+
+
+def _ever(evaluator: Evaluator) -> set[str]:
+    """What has been found at any time."""
+    return {finding.id for finding in (*evaluator.findings(), *evaluator.history())}
+
+
+def _lost(tag: str, values: ArrayLike) -> bool:
+    """Whether a run has a fall at its end that is more than a remark."""
+    return bool(FALLS & ids(_judged(tag, values, book=LOSSES), "warning"))
 
 
 def _learnt_and_lost(rng: np.random.Generator, size: int) -> np.ndarray:
@@ -49,9 +64,8 @@ def _learnt_and_lost(rng: np.random.Generator, size: int) -> np.ndarray:
 @pytest.mark.parametrize("every", [1, 1000])
 def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> None:
     """20 points or 2 million, logged at every step or at every thousandth: the gain is gone."""
-    evaluator = new_evaluator(book=LOSSES)
     values = _learnt_and_lost(np.random.default_rng(3), size)
-    evaluator.feed([fresh(RETURN, values, every * np.arange(1, size + 1))])
+    evaluator = _judged(RETURN, values, every * np.arange(1, size + 1), LOSSES)
     found = [finding for finding in evaluator.findings() if finding.id in FALLS]
     assert found
     assert found[0].rank
@@ -85,10 +99,7 @@ def test_healthy_outcomes_are_rarely_called_lost(size: int, keep: float) -> None
     for number in range(25):
         for name, shape in SHAPES.items():
             values = shape(np.arange(size) / size) + _correlated(rng, size, keep)
-            evaluator = new_evaluator(book=LOSSES)
-            evaluator.feed([fresh(SCORE, values)])
-            told = {*evaluator.findings(), *evaluator.history()}
-            wrong += [(name, number)] * any(finding.id in {*FALLS, "reward-below-start"} for finding in told)
+            wrong += [(name, number)] * bool(_ever(_judged(SCORE, values, book=LOSSES)))
     assert len(wrong) <= 2, wrong
 
 
@@ -100,10 +111,7 @@ def test_running_means_of_noise_are_rarely_called_lost(size: int, wide: int, mos
     for number in range(40):
         draws = np.random.default_rng([size, wide, number]).standard_normal(size + wide - 1)
         values = np.convolve(draws, np.full(wide, wide**-0.5), "valid")
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(RETURN, values)])
-        told = {finding.id for finding in (*evaluator.findings(), *evaluator.history())}
-        wrong += [number] * bool(told & FALLS)
+        wrong += [number] * bool(FALLS & _ever(_judged(RETURN, values, book=LOSSES)))
     assert len(wrong) <= most, wrong
 
 
@@ -113,8 +121,7 @@ def test_a_collapse_is_found_in_a_running_mean() -> None:
     level = np.concatenate((np.linspace(20, 400, 300), np.full(200, 400.0), np.full(100, 20.0)))
     values = np.convolve(np.concatenate((np.full(99, 20.0), level)), np.full(100, 0.01), "valid")
     values += np.convolve(rng.normal(0, 80, len(level) + 99), np.full(100, 0.01), "valid")
-    evaluator = new_evaluator()
-    evaluator.feed([fresh(RETURN, values[:500])])
+    evaluator = _judged(RETURN, values[:500])
     assert not FALLS & ids(evaluator)
     evaluator.feed([fresh(RETURN, values[500:590], np.arange(501, 591))])
     assert FALLS & ids(evaluator)
@@ -124,12 +131,8 @@ def test_a_fall_after_a_rise_is_found_in_correlated_noise() -> None:
     """Neighbours that correlate by 0.8 are no running mean: a loss of nine tenths is found in most runs."""
     at = np.arange(300) / 300
     level = 8 * (np.clip((at - 0.05) / 0.35, 0, 1) - 0.9 * np.clip((at - 0.6) / 0.02, 0, 1))
-    found = []
-    for number in range(10):
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(RETURN, level + _correlated(np.random.default_rng([8, number]), 300, 0.8))])
-        found.append(bool(FALLS & ids(evaluator, "warning")))
-    assert sum(found) >= 6
+    noises = (_correlated(np.random.default_rng([8, number]), 300, 0.8) for number in range(10))
+    assert sum(_lost(RETURN, level + noise) for noise in noises) >= 6
 
 
 @pytest.mark.parametrize("size", [100, 300, 2000])
@@ -143,9 +146,8 @@ def test_a_fall_after_a_rise_is_found_in_running_means(size: int, wide: int, epi
         draws = np.random.default_rng([size, wide, number]).standard_normal(size * episodes + wide - 1)
         draws[wide - 1 :] += level
         values = np.convolve(draws, np.full(wide, 1 / wide), "valid")[::episodes]
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(RETURN, values[: int(0.6 * size)])])
-        assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
+        evaluator = _judged(RETURN, values[: int(0.6 * size)], book=LOSSES)
+        assert not FALLS & _ever(evaluator)
         evaluator.feed([fresh(RETURN, values[int(0.6 * size) :], np.arange(int(0.6 * size), size) + 1)])
         found += [bool(FALLS & ids(evaluator, "warning"))]
     assert sum(found) >= 9
@@ -161,9 +163,7 @@ def test_later_noise_counts_after_a_quiet_start(lost: bool) -> None:
         if lost:
             level[162:] = 0.0
         values = 10 + np.concatenate((5 * rng.normal(size=630), level * rng.exponential(size=late)))
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(RETURN, values)])
-        told += bool(FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator)))
+        told += bool(FALLS & _ever(_judged(RETURN, values, book=LOSSES)))
     assert told >= 18 if lost else told <= 1
 
 
@@ -173,8 +173,7 @@ def test_a_fall_to_a_quiet_level_is_found_sooner() -> None:
     for seed in range(8):
         level = np.concatenate((np.linspace(20, 100, 120), np.full(180, 100.0), np.full(160, 30.0)))
         values = level * (1 + 0.8 * np.random.default_rng([9, seed]).normal(size=len(level)))
-        evaluator, end = new_evaluator(book=LOSSES), 300
-        evaluator.feed([fresh(RETURN, values[:end])])
+        evaluator, end = _judged(RETURN, values[:300], book=LOSSES), 300
         while not FALLS & ids(evaluator) and end < len(values):
             evaluator.feed([fresh(RETURN, values[end : end + 4], np.arange(end, end + 4) + 1)])
             end += 4
@@ -189,7 +188,8 @@ def test_a_fall_at_once_to_a_quiet_floor_is_found_in_slow_waves(seed: int) -> No
     wave = 0.75 + 0.15 * _correlated(rng, 31, 0.9)
     rising = np.concatenate((np.linspace(0.2, 0.7, 5), np.clip(wave, 0.3, 1)))
     fallen = np.concatenate((rising, [0.4], rng.uniform(0, 0.05, 9)))
-    assert "reward-crash" in _told(fallen, SCORE) and "reward-crash" not in _told(rising, SCORE)
+    assert "reward-crash" in ids(_judged(SCORE, fallen, book=LOSSES))
+    assert "reward-crash" not in ids(_judged(SCORE, rising, book=LOSSES))
 
 
 @pytest.mark.parametrize("rare", [0.04, 0.1])
@@ -198,9 +198,8 @@ def test_rare_rewards_are_not_called_lost(rare: float) -> None:
     wrong = []
     for number in range(30):
         rng = np.random.default_rng([int(100 * rare), number])
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(RETURN, (rng.random(400) < rare) * rng.exponential(10, 400))])
-        wrong += [number] * bool(FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator)))
+        values = (rng.random(400) < rare) * rng.exponential(10, 400)
+        wrong += [number] * bool(FALLS & _ever(_judged(RETURN, values, book=LOSSES)))
     assert len(wrong) <= 1, wrong
 
 
@@ -218,8 +217,7 @@ def test_a_level_of_a_few_first_points_is_forgotten() -> None:
     """The first means over episodes are those of one or two: a fall from them ends as the run grows."""
     first = np.concatenate((np.zeros(4), np.full(8, 0.56), np.full(12, 0.12)))
     rest = 0.25 + 0.01 * np.random.default_rng(1).normal(size=400)
-    evaluator = new_evaluator(book=LOSSES)
-    evaluator.feed([fresh(SCORE, first)])
+    evaluator = _judged(SCORE, first, book=LOSSES)
     assert "reward-crash" in ids(evaluator)
     evaluator.feed([fresh(SCORE, rest, len(first) + 1 + np.arange(len(rest)))])
     assert not FALLS & ids(evaluator)
@@ -237,33 +235,26 @@ def test_one_lucky_first_episode_is_no_start() -> None:
 
 def test_a_short_dip_is_no_loss() -> None:
     """Three points far below a high level that comes back are no loss of what was gained."""
-    evaluator = new_evaluator()
-    evaluator.feed([fresh(SCORE, [*np.linspace(0.1, 0.8, 60), *[0.1] * 3, *[0.8] * 20])])
-    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
+    assert not FALLS & _ever(_judged(SCORE, [*np.linspace(0.1, 0.8, 60), *[0.1] * 3, *[0.8] * 20]))
 
 
 def test_what_was_never_gained_is_not_lost() -> None:
     """A policy that explores falls below its start and comes back: it has lost nothing."""
     values = np.concatenate((np.linspace(-80, -600, 20), np.full(10, -600), np.linspace(-600, -150, 120)))
-    evaluator = new_evaluator()
-    evaluator.feed([fresh(RETURN, values + np.random.default_rng(1).normal(0, 10, 150))])
-    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
+    assert not FALLS & _ever(_judged(RETURN, values + np.random.default_rng(1).normal(0, 10, 150)))
 
 
 def test_few_different_values_are_noise_too() -> None:
     """Games won or lost: streaks of either are no gain and no loss."""
     values = np.where(np.random.default_rng(8).random(200) < 0.3, 1.0, -1.0)
-    evaluator = new_evaluator()
-    evaluator.feed([fresh(RETURN, values)])
-    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
+    assert not FALLS & _ever(_judged(RETURN, values))
 
 
 def test_no_gain_is_a_remark_until_a_million_steps() -> None:
     """A flat return may be a hard task: after the usual budget of benchmarks it is an alarm."""
     values = np.random.default_rng(2).normal(780, 60, 600)
     for every, told in ((1000, "outcome-no-gain"), (5000, "return-no-gain")):
-        evaluator = new_evaluator()
-        evaluator.feed([fresh(RETURN, values, every * np.arange(1, 601))])
+        evaluator = _judged(RETURN, values, every * np.arange(1, 601))
         assert told in ids(evaluator)
         assert bool(ids(evaluator, "warning")) is (told == "return-no-gain")
 
@@ -273,8 +264,7 @@ def test_no_gain_is_an_alarm_after_a_thousand_episodes() -> None:
     values = np.random.default_rng(2).normal(780, 60, 2000)
     for every, told in ((1, False), (2, False), (50, True)):
         for tag in (RETURN, "reward.mean"):
-            evaluator = new_evaluator()
-            evaluator.feed([fresh(tag, values, every * np.arange(1, 2001))])
+            evaluator = _judged(tag, values, every * np.arange(1, 2001))
             assert bool(ids(evaluator, "warning")) is told
             assert ("outcome-no-gain-long" in ids(evaluator)) is told
 
@@ -284,31 +274,25 @@ def test_a_sure_gain_is_not_called_nothing() -> None:
     rng, at = np.random.default_rng(6), np.arange(9000) / 9000
     values = 2000 + 3000 * np.minimum(at / 0.08, 1) + rng.normal(0, 4000, len(at))
     for learnt in (True, False):
-        evaluator = new_evaluator()
-        steps = 600 * np.arange(1, 9001)
-        evaluator.feed([fresh(RETURN, values if learnt else values[rng.permutation(9000)], steps)])
-        told = {finding.id for finding in evaluator.history()} | ids(evaluator)
-        assert ("return-no-gain" in told) is not learnt
+        shown = values if learnt else values[rng.permutation(9000)]
+        evaluator = _judged(RETURN, shown, 600 * np.arange(1, 9001))
+        assert ("return-no-gain" in _ever(evaluator)) is not learnt
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_may_stay_where_it_is() -> None:
     """Its start is no untrained policy, so that nothing is gained is only a remark."""
     values = np.random.default_rng(2).normal(780, 60, 600)
-    evaluator = new_evaluator()
-    evaluator.feed([fresh(RETURN, values, 3_000_000 + 5000 * np.arange(1, 601))])
-    assert not ids(evaluator, "warning")
+    assert not ids(_judged(RETURN, values, 3_000_000 + 5000 * np.arange(1, 601)), "warning")
 
 
 def test_a_gain_within_the_spread_of_episodes_cannot_be_lost() -> None:
     """Forty more where episodes differ by a hundred is no gain, however sure; 240 more can be lost."""
     rng = np.random.default_rng(4)
     level = np.concatenate((np.zeros(4000), np.full(4000, 40.0), np.zeros(4000)))
-    evaluator = new_evaluator(book=LOSSES)
-    evaluator.feed([fresh(RETURN, 300 + level + rng.normal(0, 100, len(level)))])
-    assert not FALLS & ({finding.id for finding in evaluator.history()} | ids(evaluator))
-    evaluator = new_evaluator(book=LOSSES)
-    evaluator.feed([fresh(RETURN, 300 + 6 * level + rng.normal(0, 100, len(level)))])
-    assert FALLS & ids(evaluator)
+    little = 300 + level + rng.normal(0, 100, len(level))
+    much = 300 + 6 * level + rng.normal(0, 100, len(level))
+    assert not FALLS & _ever(_judged(RETURN, little, book=LOSSES))
+    assert FALLS & ids(_judged(RETURN, much, book=LOSSES))
 
 
 def _deviation(values: np.ndarray, ticks: int, stride: int = 1) -> float:
@@ -345,12 +329,8 @@ def test_a_slow_fall_is_found_in_a_long_run_of_smooth_returns() -> None:
     """Thousands of points whose neighbours correlate by 0.95: a loss of two fifths is found in most runs."""
     at = np.arange(4000) / 4000
     level = 16 * (np.clip(at / 0.4, 0, 1) - 0.4 * np.clip((at - 0.5) / 0.5, 0, 1))
-    found = []
-    for seed in range(10):
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(RETURN, level + _correlated(np.random.default_rng([5, seed]), 4000, 0.95))])
-        found.append(bool(FALLS & ids(evaluator, "warning")))
-    assert sum(found) >= 8
+    noises = (_correlated(np.random.default_rng([5, seed]), 4000, 0.95) for seed in range(10))
+    assert sum(_lost(RETURN, level + noise) for noise in noises) >= 8
 
 
 def test_a_success_rate_that_was_never_reached_is_not_lost() -> None:
@@ -359,9 +339,9 @@ def test_a_success_rate_that_was_never_reached_is_not_lost() -> None:
     curve[100:220] += 0.0005 * np.random.default_rng(0).normal(size=120)
     told = {}
     for times in (1, 20):
-        evaluator = new_evaluator()
-        evaluator.feed([fresh("reward.success_rate", times * np.abs(curve))])
-        told[times] = {"reward-crash", "reward-drop"} & set(ids(evaluator))
+        told[times] = {"reward-crash", "reward-drop"} & ids(
+            _judged("reward.success_rate", times * np.abs(curve))
+        )
     assert not told[1] and told[20]
 
 
@@ -369,9 +349,8 @@ def test_what_harder_tasks_cost_is_no_loss_while_it_is_learnt_again() -> None:
     """Stages that cost up to three fifths of the gain, and give it back: at most one run of twelve alarms."""
     told = []
     for seed in range(12):
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(SCORE, curriculum(Shape(n=400, noise=0.7, seed=seed))["reward.mean"])])
-        told.append(FALLS & {finding.id for finding in (*evaluator.findings(), *evaluator.history())})
+        values = curriculum(Shape(n=400, noise=0.7, seed=seed))["reward.mean"]
+        told.append(FALLS & _ever(_judged(SCORE, values, book=LOSSES)))
     assert sum(map(bool, told)) <= 1
 
 
@@ -380,12 +359,8 @@ def test_a_lasting_loss_of_two_fifths_is_found(offset: float) -> None:
     """A loss that lasts a tenth of the run is reported, whatever offset the rewards have."""
     at = np.arange(400) / 400
     level = offset + 0.25 + 0.5 * np.clip(at / 0.5, 0, 1) - 0.2 * np.clip((at - 0.6) / 0.1, 0, 1)
-    found = []
-    for seed in range(10):
-        evaluator = new_evaluator(book=LOSSES)
-        evaluator.feed([fresh(SCORE, level + np.random.default_rng([9, seed]).normal(0, 0.03, 400))])
-        found.append(bool(FALLS & ids(evaluator, "warning")))
-    assert sum(found) >= 9
+    noises = (np.random.default_rng([9, seed]).normal(0, 0.03, 400) for seed in range(10))
+    assert sum(_lost(SCORE, level + noise) for noise in noises) >= 9
 
 
 def test_an_early_crash_is_told_for_as_long_as_it_lasts() -> None:
@@ -393,9 +368,7 @@ def test_an_early_crash_is_told_for_as_long_as_it_lasts() -> None:
     rng = np.random.default_rng(5)
     level = np.concatenate((np.linspace(30, 70, 60), np.linspace(70, 4, 60), np.full(880, 4.0)))
     values = level + rng.normal(0, 1.5, 1000)
-    evaluator = new_evaluator()
-    evaluator.feed([fresh(RETURN, values, np.arange(1000) * 5_000)])
-    assert "return-never-came-back" in ids(evaluator, "critical")
+    assert "return-never-came-back" in ids(_judged(RETURN, values, np.arange(1000) * 5_000), "critical")
 
 
 def test_a_rating_is_worse_by_points_not_by_a_share() -> None:
@@ -403,9 +376,7 @@ def test_a_rating_is_worse_by_points_not_by_a_share() -> None:
     rng = np.random.default_rng(3)
     for loss, told in ((100, True), (40, False)):
         values = 1200 - loss * np.clip(np.linspace(0, 2, 200), 0, 1) + rng.normal(0, 4, 200)
-        evaluator = new_evaluator()
-        evaluator.feed([fresh("reward.rating", values)])
-        assert ("reward-below-start" in ids(evaluator, "warning")) is told
+        assert ("reward-below-start" in ids(_judged("reward.rating", values), "warning")) is told
 
 
 @pytest.mark.parametrize("seed", [3, 5])
