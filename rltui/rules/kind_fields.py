@@ -41,7 +41,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
     "below-start": ("fraction", "sigmas", "least", "young", "lasting", "steps", "episodes"),
     "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
-    "gained": ("sigmas", "within"),
+    "gained": ("sigmas", "within", "newest"),
     "non-finite": ("after", "least", "lasting", "passing"),
     "ended": (),
 }

@@ -206,6 +206,7 @@ class Symptom(NamedTuple):
     explains: tuple[str, ...] = ()  # ids of findings that it explains, `*` allowed
     failures: tuple[str, ...] = ()  # ids of failures in consoles that it leads to
     none: tuple[str, ...] = ()  # none of these may fire
+    info_when: tuple[str, ...] = ()  # it is only a remark while one of these fires
     advice: str = ""
     check_next: tuple[str, ...] = ()
     pane: str = "overview"

@@ -80,7 +80,7 @@ def _rules_named(entry: RuleEntry) -> Iterator[str]:
     elif isinstance(entry, FollowsOutcome):
         yield entry.rule
     elif isinstance(entry, Symptom):
-        yield from chain(entry.none, entry.explains, *entry.all, *entry.or_all)
+        yield from chain(entry.none, entry.info_when, entry.explains, *entry.all, *entry.or_all)
 
 
 def _metrics_named(entry: RuleEntry) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rltui.common.problem import SEVERITIES
+from rltui.common.problem import SEVERITIES, Severity
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
@@ -35,7 +35,8 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
             if held := _holds(symptom, groups, state):
                 found.append((symptom, held))
                 break
-    found.sort(key=lambda item: (item[0].run_over, -RANK[item[0].severity]))
+    severities = {symptom.id: _severity(symptom, state) for symptom, _ in found}
+    found.sort(key=lambda item: (item[0].run_over, -RANK[severities[item[0].id]]))
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
     used: set[str] = set()
@@ -70,7 +71,7 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
         else:
             since = _first_step(evidence if dating else parts)
         below = (finding.severity for finding in single if owner.get(finding.id) == symptom.id)
-        severity = max((symptom.severity, *below), key=RANK.__getitem__)
+        severity = max((severities[symptom.id], *below), key=RANK.__getitem__)
         gathered.append(symptom_finding(symptom, evidence, since, severity))
         if all(part.rule.kind == NON_FINITE for part in parts):
             repeated |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
@@ -79,6 +80,11 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
         for finding in single
         if finding.id not in repeated
     ] + gathered
+
+
+def _severity(symptom: Symptom, state: FiringState) -> Severity:
+    """The severity of a symptom without what it explains."""
+    return SEVERITIES[0] if state.inhibits(symptom.info_when) else symptom.severity
 
 
 def _has_cause(symptom: Symptom, findings: Sequence[Finding]) -> bool:

@@ -82,11 +82,11 @@ def test_a_policy_that_settles_on_more_right_answers_has_gained(gain: float, tol
 def test_many_clipped_ratios_are_a_remark_once_the_return_has_gained(last: float, told: bool) -> None:
     """Clipping limits the update: 14 points show that the return gained, not yet that it is at its best."""
     series = {
-        "policy.clip_fraction": np.append(np.full(5, 0.15), np.full(9, 0.33)),
+        "policy.clip_fraction": np.append(np.full(5, 0.15), np.full(9, 0.66)),
         "policy.approx_kl": np.full(14, 0.025),
         "reward.episode_return.mean": np.linspace(90, last, 14) + 0.2 * NOISE.normal(size=14),
     }
-    assert ("clip-fraction-high" in ids(evaluator_of(series), "warning")) is told
+    assert ("clip-fraction-most" in ids(evaluator_of(series), "warning")) is told
 
 
 @pytest.mark.parametrize(("last", "told"), [(140.0, True), (300.0, False)])

@@ -385,24 +385,44 @@ def test_a_collapse_takes_no_older_crash_over() -> None:
         assert ("policy-collapsed" in told) is cause
 
 
-def test_large_updates_are_told_where_two_metrics_agree() -> None:
-    """Clip fraction and update KL, each high for long, are an alarm though the return rises; one is not."""
-    clipped, moved = flat(0.4, 80, 0.05), flat(0.04, 80, 0.1)
-    rise = np.linspace(10, 200, 80)
-    both = {"policy.clip_fraction": clipped, "policy.approx_kl": moved, "reward.episode_return.mean": rise}
-    assert "updates-too-large" in ids(evaluator_of(both), "warning")
+@pytest.mark.parametrize(
+    ("clipped", "returns", "told"),
+    [
+        (np.linspace(0.15, 0.55, 80), np.linspace(10, 200, 80), True),
+        (flat(0.4, 80, 0.05), np.linspace(10, 200, 80), False),
+        (flat(0.4, 80, 0.05), np.append(np.linspace(10, 200, 40), flat(12.0, 40, 0.1)), True),
+    ],
+)
+def test_large_updates_are_told_where_they_have_grown_or_the_return_is_lost(
+    clipped: np.ndarray, returns: np.ndarray, told: bool
+) -> None:
+    """What is as large from the start on is a setting, and a policy that learns with it is well."""
+    moved = flat(0.04, 80, 0.1)
+    both = {"policy.clip_fraction": clipped, "policy.approx_kl": moved, "reward.episode_return.mean": returns}
+    found = ids(evaluator_of(both), "warning")
+    assert bool({"updates-too-large", "reward-crash-with-kl"} & found) is told
     for quiet in ("policy.clip_fraction", "policy.approx_kl"):
-        assert not ids(evaluator_of({**both, quiet: both[quiet] / 3}), "warning")
+        alone = ids(evaluator_of({**both, quiet: both[quiet] / 3}), "warning")
+        assert "updates-too-large" not in alone
 
 
 def test_a_symptom_is_as_severe_as_what_it_explains() -> None:
     """Large updates are a warning until one of them is extreme: then the one finding of them is critical."""
-    series = {"policy.clip_fraction": flat(0.4, 80, 0.05), "policy.approx_kl": flat(0.04, 80, 0.1)}
+    series = {"policy.clip_fraction": np.linspace(0.15, 0.55, 80), "policy.approx_kl": flat(0.04, 80, 0.1)}
     series["policy.approx_kl"][-10:] = 0.5
     top = [
         finding for finding in evaluator_of(series).findings() if finding.rank and not finding.explained_by
     ]
     assert [(finding.id, finding.severity) for finding in top] == [("updates-too-large", "critical")]
+
+
+@pytest.mark.parametrize(("learns", "severity"), [(True, "info"), (False, "warning")])
+def test_a_run_that_learns_vouches_for_its_update_kl(learns: bool, severity: str) -> None:
+    """A KL of 0.15 per update is a remark while the return rises, and an alarm while it does not."""
+    returns = np.linspace(10, 200, 80) if learns else flat(10.0, 80, 0.1)
+    series = {"policy.approx_kl": flat(0.15, 80, 0.1), "reward.episode_return.mean": returns}
+    told = {one.severity for one in evaluator_of(series).findings() if one.id == "approx-kl-very-high"}
+    assert told == {severity}
 
 
 def test_a_value_loss_like_that_of_the_first_update_is_no_alarm_of_a_critic_that_explains_returns() -> None:

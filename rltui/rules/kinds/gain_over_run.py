@@ -356,7 +356,7 @@ def _is_experienced(rule: Rule, window: RollingWindow, ticks: Ints) -> Bools:
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Some fifth of the run is above its first tenth by `sigmas` errors, and by a share `within` of its size.
 
-    The opposite of `no_gain`: a gain that is lost again has been one.
+    The opposite of `no_gain`: a gain that is lost again has been one, unless only the `newest` fifth counts.
     """
     means = window.run_means()
     m = len(window)
@@ -364,10 +364,14 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
         first, wide, start, best = means.start_and_best
+        if rule.number("newest", 0.0):
+            best = means.mean(means.ticks - wide, means.ticks)
         error = means.deviation(np.arange(len(means.ticks))) * np.sqrt(1 / wide + 1 / first)
         sure = best - start > rule.number("sigmas", MIN_GAIN) * error
         on[means.moments] = sure & (best - start >= _little(rule, window, start, best))
         off[means.moments] = ~on[means.moments]
+        if rule.number("newest", 0.0):  # a wave of the newest fifth does not end it
+            off[means.moments] = best - start < GAIN_MARGIN * error
         value[means.moments], limit[means.moments] = best, start
     if stays_idle(idle, on):
         return None
