@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rltui.panes.answers.facts import trend_text
 from rltui.panes.answers.pane_answers import outcome_sentence
-from rltui.panes.answers.recent_values import trend_text
 from rltui.panes.pane import pane_view
 from rltui.panes.render.plain_text import pane_text
 from tests.support.runs.made_run import finding

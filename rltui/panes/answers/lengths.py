@@ -10,7 +10,8 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
-from rltui.panes.answers.recent_values import RunValues, binned, fact
+from rltui.panes.answers.facts import fact
+from rltui.panes.answers.recent_values import RunValues, binned
 from rltui.panes.answers.since_start import change_since_start
 
 

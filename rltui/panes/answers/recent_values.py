@@ -11,8 +11,6 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.draw.numbers import format_value
-from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.rules.metric_roles import metric_roles
@@ -29,7 +27,6 @@ MIN_LAST = (
     5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
 )
 HISTORY = 48  # values of a share over time
-MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
 UNSTEADY = 1.0  # times the level: noise that hides changes of the level
 # Numbers that tell copies of one environment apart, which are stepped in parallel; agents and tasks are none.
 _NUMBER = regex(r"(?<=env)[-_]?\d+|(?<=envs)[-_]?\d+|(?<=rank)[-_]?\d+|(?<=worker)[-_]?\d+")
@@ -199,12 +196,6 @@ def _shared_folders(tag: str, other: str) -> int:
     return next((at for at, (one, two) in enumerate(pairs) if one != two), 0)
 
 
-def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
-    """The median of the last points with its change."""
-    steps = int(values.step[-1] - values.step[0]) if len(values.step) else 0
-    return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)
-
-
 def level_text(level: float, values: Values, text: Callable[[float], str]) -> str:
     """A level of recent points; with `about` where the last value, which rows show, reads differently.
 
@@ -219,29 +210,6 @@ def level_text(level: float, values: Values, text: Callable[[float], str]) -> st
     if far and one_way and last in (values.last.min(), values.last.max()):
         return f"{text(last)}, on average {written} over the last {len(values.last)} points"
     return f"about {written}"
-
-
-def _factor_text(factor: float) -> str:
-    """A factor in three digits: `2.5`, `12`, `2,160`."""
-    return f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
-
-
-def trend_text(one: Fact, *, in_words: bool = False, steps: bool = True) -> str:
-    """`+21 % over 60 steps`, `up 12-fold`, `steady`; empty if unknown.
-
-    in_words: `up 21 %` instead of `+21 %`. steps: whether to give the number of steps.
-    """
-    change = one.change
-    if not change:
-        return "" if change is None else "steady"
-    if change == -1:  # the value, which is 0, says it
-        return ""
-    direction = "up" if change > 0 else "down"
-    if change >= 2 or -1 < change <= MOSTLY_GONE:
-        text = f"{direction} {_factor_text(change + 1 if change > 0 else 1 / (1 + change))}-fold"
-    else:
-        text = f"{direction} {100 * abs(change):.0f} %" if in_words else f"{100 * change:+.0f} %"
-    return f"{text} over {one.change_steps:,} steps" if steps else text
 
 
 def binned(values: Floats) -> tuple[float, ...]:

@@ -14,7 +14,8 @@ from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, formulas_of
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact, level_text
+from rltui.panes.answers.facts import fact
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, level_text
 from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values, repeats
 from rltui.panes.answers.since_start import change_since_start
 

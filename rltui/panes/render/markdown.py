@@ -9,7 +9,7 @@ from rltui.common.text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_range, format_seconds, format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.answers.answer import Answer, Band, Gantt, Ridge
-from rltui.panes.answers.recent_values import trend_text
+from rltui.panes.answers.facts import trend_text
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView

@@ -15,7 +15,8 @@ from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, fact
+from rltui.panes.answers.facts import fact
+from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
     LostShares,

@@ -14,7 +14,7 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.draw.value_range import share_of, shares_of
 from rltui.panes.answers.answer import Amount, Answer, Fact, Range, StepPhase, Strip
-from rltui.panes.answers.recent_values import trend_text
+from rltui.panes.answers.facts import trend_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
 
