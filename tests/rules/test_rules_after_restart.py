@@ -81,7 +81,6 @@ def noisy(log: Logged, seed: int) -> Logged:
     return found
 
 
-SHARES = ("policy.clip_fraction", "preference.accuracy", "reward.zero_std_fraction")
 OWN = Config(
     thresholds=(
         Threshold("optimizer.grad_norm", above=0.6, for_=2),
