@@ -46,7 +46,7 @@ def evaluate_runs(
     how = how or Work()
     logdirs, unopened = readable_logdirs(logdirs)
     if is_run_expression(run_glob):
-        if how.part is not None or how.engine.name != "local":
+        if how.shard is not None or how.engine.name != "local":
             fail("--shard and --engine take --run as a glob of names, not as an expression")
         session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
         return replace(of_session(session, at_step=at_step), unopened=unopened)
@@ -61,7 +61,7 @@ def evaluate_runs(
     if cached_plan is None:
         plan = planned(logdirs, run_glob, how, verify=verify, context=at_step is None)
     else:
-        plan = cached_plan if how.part is None else cached_plan.part(*how.part)
+        plan = cached_plan if how.shard is None else cached_plan.shard(*how.shard)
     if cache is not None:
         cached = cache.read(plan.runs)
     remaining = [run for run in plan.runs if run.name not in cached]
@@ -82,16 +82,16 @@ def evaluate_runs(
         compared=cache is not None
         and unchanged
         and cache.compared
-        and how.part is None
+        and how.shard is None
         and not compare_sisters,
     )
     if cache is not None and not (unchanged and cache.compared):
-        whole = run_glob is None and how.part is None
+        whole = run_glob is None and how.shard is None
         cache.write(evaluated.verdicts, plan if whole else None)
     note_problems(
         problem for problem in evaluated.diagnostics() if problem.code in ("not-answering", "shard-lost")
     )
-    if not evaluated.verdicts and not evaluated.lost and how.part is None:
+    if not evaluated.verdicts and not evaluated.lost and how.shard is None:
         nothing_to_read(tuple(logdirs), run_glob, evaluated.problems)
     return replace(evaluated, unopened=unopened)
 

@@ -24,10 +24,10 @@ TWO_PROCESSES_BYTES = 200 << 20
 
 
 class Work(NamedTuple):
-    """The engine, and the part of the runs to process: index from 1 and number of parts; None for all."""
+    """The engine, and the shard to process: its number from 1 and the number of shards; None for all runs."""
 
     engine: Engine = Engine()
-    part: tuple[int, int] | None = None
+    shard: tuple[int, int] | None = None
     cached: bool = True  # whether to use cached verdicts
 
 
@@ -83,7 +83,7 @@ def planned(
 ) -> Plan:
     """The plan of the runs to process."""
     plan = make_plan(logdirs, run_glob=run_glob, verify=verify, context=context)
-    return plan if how.part is None else plan.part(*how.part)
+    return plan if how.shard is None else plan.shard(*how.shard)
 
 
 def need_engine(engine: Engine, logdirs: Sequence[str]) -> None:

@@ -156,24 +156,24 @@ def is_selected(run: str, glob: str | None) -> bool:
 class RunFilter(NamedTuple):
     """Selects the runs whose names match `glob`, and those that go by the name `also`; all without a glob.
 
-    part: number from 1 and total number of shards: only the runs of that shard. among: only these runs.
+    shard: number from 1 and total number of shards: only the runs of that shard. among: only these runs.
     """
 
     glob: str | None = None
     also: str | None = None
-    part: tuple[int, int] | None = None
+    shard: tuple[int, int] | None = None
     among: frozenset[str] | None = None
 
     @property
     def takes_all(self) -> bool:
         """Whether it selects all runs."""
-        return self.glob is None and self.part is None and self.among is None
+        return self.glob is None and self.shard is None and self.among is None
 
     def takes(self, run: str) -> bool:
         """Whether it selects a run; always true for problems without a run."""
         if not run:
             return True
-        if self.part is not None and shard_number(run, self.part[1]) != self.part[0]:
+        if self.shard is not None and shard_number(run, self.shard[1]) != self.shard[0]:
             return False
         if self.among is not None and run not in self.among:
             return False
@@ -191,3 +191,6 @@ class RunFilter(NamedTuple):
             return True  # and so may episodes
         # A sub-run of add_scalars or add_hparams belongs to the run above it.
         return is_events(name) and any(self.takes(upper or ".") for upper in folders_above(folder))
+
+
+ALL_RUNS = RunFilter()

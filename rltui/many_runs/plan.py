@@ -78,9 +78,9 @@ class Plan:
     deliveries: list[Delivery]
     walked: Walked = field(default_factory=Walked)  # the folders and files that it follows from
 
-    def part(self, index: int, of: int) -> Plan:
-        """Part `index` (from 1) of `of` parts."""
-        return replace(self, runs=[run for run in self.runs if shard_number(run.name, of) == index])
+    def shard(self, number: int, of: int) -> Plan:
+        """The runs of a shard by its number (from 1), if there are `of` shards."""
+        return replace(self, runs=[run for run in self.runs if shard_number(run.name, of) == number])
 
     def shards(self, *, most_runs: int = MAX_RUNS, most_bytes: int = MAX_BYTES) -> Iterator[Shard]:
         """The runs as shards, in their order."""

@@ -14,6 +14,7 @@ from rltui.config import Config
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
+from rltui.logs.run_names import RunFilter
 from rltui.metrics.glossary_files import pane_id
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.runs.selection import RunSelection
@@ -120,7 +121,8 @@ def run(
     if reset and layout_path is not None:
         delete_layout(layout_path)
     selection = RunSelection(run_glob)
-    session = Session(config, run_glob=selection.glob, also=baseline, logdirs=logdirs)
+    runs = RunFilter(selection.glob, baseline)
+    session = Session(config, runs=runs, logdirs=logdirs)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, run_glob=run_glob, config=config, layout_path=layout_path,
@@ -129,9 +131,7 @@ def run(
     if message:
         app.state.notify(message)
     interpreter_settings.use_one_memory_arena()
-    follower = Follower(
-        list(logdirs), run_glob=selection.glob, also=baseline, poll=poll or config.poll or 1.0
-    )
+    follower = Follower(list(logdirs), runs=runs, poll=poll or config.poll or 1.0)
     app.follower = follower
     app.reader = ReaderThread(follower, app.updates.put)
     return show(app, mouse=mouse)

@@ -18,7 +18,7 @@ from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.logs.run_names import RunFilter, runs_named, shown_name, with_namesakes
+from rltui.logs.run_names import ALL_RUNS, RunFilter, runs_named, shown_name, with_namesakes
 from rltui.rules.run_status.settings_beside import LookupBeside, SettingsBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
@@ -42,20 +42,18 @@ MAX_FULL_RUNS = 8  # runs that were shown last and still hold everything: going 
 
 
 class Session:
-    """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
+    """The runs below the given folders that a filter selects.
 
-    part: of these, as for `RunFilter`. shared: names and rules that sessions of one configuration share.
-    logdirs: the folders, for the name of a run that is a whole folder. beside: looks up what files near the
-    logs of a run say; by default these are read on first use.
+    shared: names and rules that sessions of one configuration share. logdirs: the folders, for the name of a
+    run that is a whole folder. beside: looks up what files near the logs of a run say; by default these are
+    read on first use.
     """
 
     def __init__(
         self,
         config: Config | None = None,
         *,
-        run_glob: str | None = None,
-        also: str | None = None,
-        part: tuple[int, int] | None = None,
+        runs: RunFilter = ALL_RUNS,
         shared: SharedNames | None = None,
         logdirs: Sequence[str | Path] = (),
         beside: LookupBeside | None = None,
@@ -68,7 +66,7 @@ class Session:
         self.folder_changes: int | None = None  # as `LogSearch.changes`; None: not followed
         self.given_names: dict[str, str] = {}  # display names that people gave, by run
         self.problems = Problems()  # of folders, and of files that are no logs
-        self._filter = RunFilter(run_glob, also, part)
+        self._filter = runs
         self._sources: dict[str, tuple[str, ...]] | None = None
         self._ordered: list[RunView] | None = None
         self._filter_test: Callable[[RunView], bool] | None = None
@@ -334,8 +332,9 @@ class Session:
 
         charts: False keeps only what rules and lists need, too little to draw.
         """
-        session = cls(config, run_glob=run_glob, logdirs=logdirs)
-        follower = Follower(logdirs, run_glob=run_glob, verify=verify, once=True)
+        runs = RunFilter(run_glob)
+        session = cls(config, runs=runs, logdirs=logdirs)
+        follower = Follower(logdirs, runs=runs, verify=verify, once=True)
         deliveries = chain.from_iterable(Deliveries(follower))
         session.apply_all(deliveries, at_step=at_step, progress=progress, charts=charts)
         if at_step is None:  # consoles are not dated by step

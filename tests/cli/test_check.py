@@ -106,7 +106,7 @@ def test_parts_of_the_runs_are_followed(tmp_path: Path, capsys: pytest.CaptureFi
     told = []
     for index in (1, 2, 3):
         part = rltui("check", logs, "--json", "--shard", f"{index}/3")
-        follow([str(logs)], Config(), part=(index, 3), as_json=True, deliveries=[Live(logs).poll(), []])
+        follow([str(logs)], Config(), shard=(index, 3), as_json=True, deliveries=[Live(logs).poll(), []])
         found = {json.loads(line)["run"] for line in capsys.readouterr().out.splitlines()}
         assert found == {run["run"] for run in part.json()["runs"]}
         told += found

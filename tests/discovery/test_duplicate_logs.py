@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.run_names import RunFilter
 from rltui.session.session import Session
 from tests.support.logs import tfwriter
 from tests.support.logs.live_logs import Heard, Live, append, event_bytes, points, write
@@ -118,7 +119,7 @@ def test_glob_for_the_name_of_a_duplicate(tmp_path: Path, glob: str) -> None:
     write(tmp_path / f"train/{EVENTS}", as_events(rows(1, range(30))))
     write(tmp_path / "jsonl_side/train_3.jsonl", as_lines(rows(1, range(30))))
     write(tmp_path / "other/metrics.jsonl", as_lines(rows(2, range(30))))
-    live, read = Live(tmp_path, run_glob=glob), Heard()
+    live, read = Live(tmp_path, runs=RunFilter(glob)), Heard()
     live.poll()
     read.take(read_all([tmp_path], run_glob=glob))
     asked = {name for name in ("train", "other") if glob in (name, "*")}

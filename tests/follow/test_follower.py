@@ -12,6 +12,7 @@ import pytest
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
+from rltui.logs.run_names import RunFilter
 from rltui.session.session import Session
 from tests.support.logs import tfwriter
 from tests.support.logs.live_logs import (
@@ -242,7 +243,7 @@ def test_run_glob(tmp_path: Path) -> None:
     """Only runs whose names match are opened."""
     for name in ("ppo_1", "ppo_2", "dqn_1"):
         write(tmp_path / name / "metrics.jsonl", lines(range(3)))
-    live, once = Live(tmp_path, run_glob="ppo*"), Heard()
+    live, once = Live(tmp_path, runs=RunFilter("ppo*")), Heard()
     live.poll()
     once.take(read_all([tmp_path], run_glob="ppo*"))
     assert sorted(live.heard.runs()) == sorted(once.runs()) == ["ppo_1", "ppo_2"]

@@ -110,11 +110,11 @@ def test_merge_refuses_other_files(tmp_path: Path, text: str) -> None:
 def test_the_cut_depends_on_names_alone(tmp_path: Path) -> None:
     """A run that comes later moves no other run to another part, and parts have no run in common."""
     few = make_plan([str(_tree(tmp_path / "logs", 5))])
-    parts = [{run.name for run in few.part(index, 4).runs} for index in range(1, 5)]
+    parts = [{run.name for run in few.shard(index, 4).runs} for index in range(1, 5)]
     more = make_plan([str(_tree(tmp_path / "logs", 9))])
     assert len(more.runs) > len(few.runs) == sum(map(len, parts))
     for index, part in enumerate(parts, 1):
-        assert part <= {run.name for run in more.part(index, 4).runs}
+        assert part <= {run.name for run in more.shard(index, 4).runs}
 
 
 def test_a_large_run_is_a_shard_of_its_own() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rltui.logs.follow.follower import Follower
-from rltui.logs.run_names import goes_by, runs_named
+from rltui.logs.run_names import RunFilter, goes_by, runs_named
 from rltui.panes.baseline.comparison import compare
 from rltui.panes.charts.compared_series import compared_series
 from rltui.panes.rows.row import rows_of
@@ -33,8 +33,9 @@ def test_a_filter_of_runs_leaves_the_baseline_in(tmp_path: Path) -> None:
     for name in ("new_1", "new_2", "good", "old"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "metrics.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "loss": 1.0}\n')
-    follower = Follower([tmp_path], run_glob="new*", also="good")
-    session = Session(run_glob="new*", also="good")
+    runs = RunFilter("new*", also="good")
+    follower = Follower([tmp_path], runs=runs)
+    session = Session(runs=runs)
     for _ in range(20):
         session.apply(follower.poll())
     assert sorted(session.runs) == ["good", "new_1", "new_2"]

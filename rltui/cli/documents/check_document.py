@@ -67,10 +67,10 @@ def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
     return {**about(logdirs), "health": health}
 
 
-def shard_block(evaluated: EvaluatedRuns, part: tuple[int, int]) -> dict[str, Any]:
+def shard_block(evaluated: EvaluatedRuns, shard: tuple[int, int]) -> dict[str, Any]:
     """The additional field `shard` of a shard's document, which `from_documents` reads."""
     plain = shard_result_as_plain(ShardResult(evaluated.verdicts, evaluated.problems))
-    return {"index": part[0], "of": part[1], "lost": evaluated.lost, **plain}
+    return {"index": shard[0], "of": shard[1], "lost": evaluated.lost, **plain}
 
 
 def from_documents(documents: Sequence[Mapping[str, Any]]) -> EvaluatedRuns:

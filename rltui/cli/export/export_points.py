@@ -22,7 +22,7 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
-from rltui.logs.run_names import RunFilter
+from rltui.logs.run_names import ALL_RUNS, RunFilter
 from rltui.many_runs.plan import RunPlan
 from rltui.store.points import HIGHEST, Points
 from rltui.store.restarts.supersession import Supersession
@@ -41,7 +41,7 @@ class PointSelection(NamedTuple):
     """Which points to export."""
 
     logdirs: Sequence[str]
-    runs: RunFilter = RunFilter()
+    runs: RunFilter = ALL_RUNS
     metrics: Sequence[str] = ()  # globs; empty for all tags
     all_sources: bool = False  # whether to include duplicate logs
     verify: bool = False  # whether to check every checksum

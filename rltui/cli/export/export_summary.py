@@ -42,7 +42,7 @@ class Exported:
         self._lost: list[Problem] = []
         self._logs = 0
         self._matched = not selection.metrics
-        self._part = False
+        self._is_shard = False
         self.points = 0
 
     def plan(self, how: Work) -> Plan:
@@ -52,7 +52,7 @@ class Exported:
         plan = planned(chosen.logdirs, chosen.runs.glob, how, verify=chosen.verify, context=False)
         for delivery in plan.deliveries:
             self._problems.note(delivery.batch.problems)
-        self._part = how.part is not None
+        self._is_shard = how.shard is not None
         return Plan([run for run in plan.runs if chosen.runs.takes(run.name)], plan.deliveries)
 
     def take(self, summary: ExportSummary) -> None:
@@ -76,7 +76,7 @@ class Exported:
         note_problems([*self._problems.values(), *self._lost])
         if self._lost:
             leave(WRONG)
-        if self._part and not self._logs:
+        if self._is_shard and not self._logs:
             return  # a shard may have no runs
         if not self._logs and any(problem.level != "info" for problem in self._problems.values()):
             leave(WRONG)

@@ -15,6 +15,7 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
+from rltui.logs.run_names import RunFilter
 
 IDLE_SECONDS = 0.5  # between checks for missing LOGDIRs
 
@@ -83,7 +84,8 @@ def follow(selection: PointSelection) -> None:
     """Print points until a signal or a closed pipe."""
     out = sys.stdout.buffer
     printer = PointPrinter(selection.metrics, out.write)
-    follower = Follower(selection.logdirs, run_glob=selection.runs.glob, all_sources=selection.all_sources)
+    runs = RunFilter(selection.runs.glob)
+    follower = Follower(selection.logdirs, runs=runs, all_sources=selection.all_sources)
     reporter = FileProblemReporter()
     for deliveries in Deliveries(follower, wait=IDLE_SECONDS):
         need_reader()

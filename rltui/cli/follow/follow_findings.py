@@ -23,17 +23,17 @@ def follow(
     config: Config,
     *,
     run_glob: str | None = None,
-    part: tuple[int, int] | None = None,
+    shard: tuple[int, int] | None = None,
     poll: float | None = None,
     as_json: bool = False,
     deliveries: Iterable[list[Delivery]] | None = None,
 ) -> None:
     """Print findings as they fire and resolve, and send alerts, until a signal.
 
-    part: see `RunFilter`. deliveries: read instead of the LOGDIRs, until their end.
+    shard: see `RunFilter`. deliveries: read instead of the LOGDIRs, until their end.
     """
     followed = FollowedSession(
-        logdirs, config, run_glob=run_glob, part=part, poll=poll, deliveries=deliveries
+        logdirs, config, run_glob=run_glob, shard=shard, poll=poll, deliveries=deliveries
     )
     dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
     findings = FindingReporter(as_json)

@@ -10,6 +10,7 @@ from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
+from rltui.logs.run_names import RunFilter
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.session.context_threads import ContextThreads
 from rltui.session.session import Session
@@ -24,8 +25,9 @@ class FollowedSession:
     Until `all_found`, a run may lack its newest logs: neither its step nor its findings are those it has.
     From then on failures in consoles are among its findings.
 
-    part: see `RunFilter`. poll, wait: seconds; default: as configured. deliveries: read instead of the
-    LOGDIRs, until their end; an empty list means that all logs have been read.
+    run_glob: a glob or an expression. shard: see `RunFilter`. poll, wait: seconds; default: as configured.
+    deliveries: read instead of the LOGDIRs, until their end; an empty list means that all logs have been
+    read.
     """
 
     def __init__(
@@ -34,18 +36,19 @@ class FollowedSession:
         config: Config,
         *,
         run_glob: str | None = None,
-        part: tuple[int, int] | None = None,
+        shard: tuple[int, int] | None = None,
         poll: float | None = None,
         wait: float | None = None,
         deliveries: Iterable[list[Delivery]] | None = None,
     ) -> None:
         every = poll or config.poll or POLL
         selection = RunSelection(run_glob)
-        self.session = Session(config, run_glob=selection.glob, part=part, logdirs=logdirs)
+        runs = RunFilter(selection.glob, shard=shard)
+        self.session = Session(config, runs=runs, logdirs=logdirs)
         self.session.show_only(selection.test(settings_below(list(map(str, logdirs))), time.time))
         self.at_rest = False  # whether all existing points have been evaluated
         self.all_found = deliveries is not None  # whether the runs have all of their logs that exist
-        self._follower = Follower(logdirs, run_glob=selection.glob, part=part, poll=every)
+        self._follower = Follower(logdirs, runs=runs, poll=every)
         self._deliveries = (
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )

@@ -33,7 +33,7 @@ from rltui.logs.found_file import FoundFile, PlacedLog, Walked
 from rltui.logs.local_file import FETCHED_ENDS
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
-from rltui.logs.run_names import RunFilter
+from rltui.logs.run_names import ALL_RUNS, RunFilter
 
 SLICE = 0.05  # seconds of a look, after which the consumer can work
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
@@ -57,12 +57,11 @@ class MissingError(FileNotFoundError):
 class Follower:
     """Follows all logs below the LOGDIRs. Used by one thread at a time.
 
-    poll: seconds between visits of a growing log; half of it on local disks if that is cheap. run_glob, also,
-    part: see `RunFilter`. all_sources: deliver points of duplicates, too. once: read the present content of
-    all logs, runs by name; `poll` then raises MissingError for a LOGDIR that does not exist. place_only: the
-    same without reading; see `placed`. given: logs that were assigned to runs before, to be read once instead
-    of a search. verify: check all checksums. clock, wall: monotonic and wall time. system: the file system,
-    if known.
+    poll: seconds between visits of a growing log; half of it on local disks if that is cheap. runs: those to
+    read. all_sources: deliver points of duplicates, too. once: read the present content of all logs, runs by
+    name; `poll` then raises MissingError for a LOGDIR that does not exist. place_only: the same without
+    reading; see `placed`. given: logs that were assigned to runs before, to be read once instead of a search.
+    verify: check all checksums. clock, wall: monotonic and wall time. system: the file system, if known.
     """
 
     def __init__(
@@ -70,9 +69,7 @@ class Follower:
         logdirs: Sequence[str | Path],
         *,
         poll: float = 1.0,
-        run_glob: str | None = None,
-        also: str | None = None,
-        part: tuple[int, int] | None = None,
+        runs: RunFilter = ALL_RUNS,
         all_sources: bool = False,
         once: bool = False,
         place_only: bool = False,
@@ -103,7 +100,7 @@ class Follower:
         self.interval = PollInterval(poll, self.search.system)
         self.stats = FollowStats()
         self.logs: dict[str, LogFile] = {}  # by place
-        self._filter = RunFilter(run_glob, also, part)
+        self._filter = runs
         self._all_sources = all_sources
         self._verify = verify
         self._clock, self._wall = clock, wall

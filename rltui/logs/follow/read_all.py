@@ -12,6 +12,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.logs.found_file import PlacedLog, Walked
+from rltui.logs.run_names import RunFilter
 
 
 class Deliveries:
@@ -88,7 +89,7 @@ def read_all(
     as have those of files that are not read because a file call does not return within `give_up` seconds.
     verify: check all checksums. Raises MissingError at the start for a LOGDIR that does not exist.
     """
-    follower = Follower(logdirs, run_glob=run_glob, verify=verify, all_sources=all_sources, once=True)
+    follower = Follower(logdirs, runs=RunFilter(run_glob), verify=verify, all_sources=all_sources, once=True)
     for deliveries in Deliveries(follower, give_up=give_up):
         yield from deliveries
 
@@ -104,7 +105,7 @@ def place_all(
     Returns the logs by run, deliveries of problems, the paths that were visited, and the paths of the logs of
     runs that were not requested, by run. Raises MissingError for a LOGDIR that does not exist.
     """
-    follower = Follower(logdirs, run_glob=run_glob, verify=verify, place_only=True)
+    follower = Follower(logdirs, runs=RunFilter(run_glob), verify=verify, place_only=True)
     problems = [delivery for deliveries in Deliveries(follower) for delivery in deliveries]
     return follower.placed(), problems, follower.walked(), follower.others()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rltui.logs.discovery.file_search import FileSearch
 from rltui.logs.follow.follower import Follower
+from rltui.logs.run_names import RunFilter
 from rltui.many_runs.plan import make_plan
 from rltui.run_context.console.console_scan_thread import ConsoleScanThread
 from rltui.run_context.console.failures import is_console
@@ -114,7 +115,7 @@ def test_a_console_of_a_run_that_was_not_asked_for_is_of_no_other(tmp_path: Path
     session = Session.load([tmp_path], run_glob="a")
     assert list(session.runs) == ["a"]
     assert session.runs["a"].consoles == ()
-    follower = Follower([tmp_path], run_glob="a")
+    follower = Follower([tmp_path], runs=RunFilter("a"))
     while not follower.caught_up:
         session.apply(follower.poll())
     found = RunConsoles([str(tmp_path)]).scan(session.sources(), follower.others())

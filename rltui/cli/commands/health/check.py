@@ -90,7 +90,7 @@ def command(
         readable_logdirs(logdirs, "`rltui watch --no-ui` waits for one")
         from rltui.cli.follow.follow_findings import follow
 
-        follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, part=shard, as_json=as_json)
+        follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, shard=shard, as_json=as_json)
         return
     how = Work(engine, shard, cached=not no_cache)
     try:
