@@ -44,6 +44,7 @@ _METRIC = TableField(
     },
     _user_metric,
     required=("id", "title"),
+    aliases={"band": "healthy_range"},
     description="a metric of your own; unit defaults to 'varies', direction to 'none', pane to 'other'",
 )
 

@@ -245,8 +245,8 @@ class MetricNames:
         if metric is None:
             return _Meaning(None)
         unit, scale, comparable = self._units(entry, metric)
-        if not comparable and (metric.bounds is not None or metric.band is not None):
-            metric = metric._replace(bounds=None, band=None)  # both are on the canonical scale
+        if not comparable and (metric.bounds is not None or metric.healthy_range is not None):
+            metric = metric._replace(bounds=None, healthy_range=None)  # both are on the canonical scale
         held_out = canonical.startswith("validation.")
         return _Meaning(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 

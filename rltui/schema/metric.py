@@ -58,10 +58,10 @@ class Metric(NamedTuple):
     in the pane, from 1. group: shared by the statistics of a distribution, empty for other metrics;
     statistic: which of them this is; both follow from an id that ends with one, unless they are given.
     bounds: inclusive limits, may be infinite; a value outside is a bug in the log, not bad training. range:
-    scale of charts. band: the healthy values, if `healthy` states numbers; may be infinite. Rules use neither
-    range nor band. smooth: false where a moving average would be misleading, as for schedules, counters and
-    coefficients. within: for the time of a phase of a step, the
-    metrics whose time may include it, innermost first. derived: values that a pane derives, with formulas.
+    scale of charts. healthy_range: if `healthy` states numbers; may be infinite. Rules use neither of these
+    ranges. smooth: false where a moving average would be misleading, as for schedules, counters and
+    coefficients. within: for the time of a phase of a step, the metrics whose time may include it, innermost
+    first. derived: values that a pane derives, with formulas.
     """
 
     id: MetricId
@@ -80,7 +80,7 @@ class Metric(NamedTuple):
     smooth: bool = True
     bounds: Interval | None = None
     range: Interval | None = None
-    band: Interval | None = None
+    healthy_range: Interval | None = None
     within: tuple[MetricId, ...] = ()
     derived: tuple[str, ...] = ()
 

@@ -290,3 +290,11 @@ def test_old_names_of_keys_keep_working(own: Path) -> None:
         "[alerts]\nbell = true\nfor = 30\nfor_steps = 5\nresolve_after = 10\nrepeat_interval = 600"
     )
     assert load_config() == config
+
+
+def test_the_old_name_of_the_healthy_range_keeps_working(own: Path) -> None:
+    """A metric of the user's means the same with `band`."""
+    own.write_text('[[metrics]]\nid = "zork.bites"\ntitle = "Bites"\nband = [0, 1]')
+    config = load_config()
+    assert told(config) == []
+    assert config.metrics[0].metric.healthy_range == (0.0, 1.0)

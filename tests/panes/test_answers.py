@@ -362,7 +362,7 @@ def test_utilisation_with_its_limits_and_what_bounds_a_step() -> None:
     assert found.sentence == (
         "MFU actor is 25.0 %, below 30 %: the accelerators wait. Generation bounds a step: 70 % of its time."
     )
-    band = glossary().metrics["perf.mfu.actor"].band
+    band = glossary().metrics["perf.mfu.actor"].healthy_range
     assert band is not None and set(band) <= set(found.marks)
 
 

@@ -13,24 +13,24 @@ import pytest
 
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.charts.curve import Curve, curve
-from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
+from rltui.panes.charts.healthy_range import healthy_range_of, healthy_rows, healthy_text, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
 from rltui.panes.rows.row import Row, rows_of
 from rltui.schema.metric import Metric
 from tests.support.runs.made_run import MadeRun, finding
 
-BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
+WITH_RANGE = [metric for metric in glossary().metrics.values() if metric.healthy_range is not None]
 
 
-@pytest.mark.parametrize("metric", BANDED, ids=lambda metric: metric.id)
-def test_every_band_is_stated_in_words(metric: Metric) -> None:
-    """Each end of a band that is neither zero nor one stands as a number in what the entry calls healthy."""
+@pytest.mark.parametrize("metric", WITH_RANGE, ids=lambda metric: metric.id)
+def test_every_range_is_stated_in_words(metric: Metric) -> None:
+    """Each end of a range that is neither zero nor one stands as a number in what the entry calls healthy."""
     numbers = {float(one) for one in re.findall(r"\d+(?:\.\d+)?", metric.healthy)}
     if "%" in metric.healthy:
         numbers |= {one / 100 for one in numbers}
-    assert metric.band is not None
-    for end in metric.band:
+    assert metric.healthy_range is not None
+    for end in metric.healthy_range:
         assert math.isinf(end) or abs(end) in numbers | {0.0, 1.0}
 
 
@@ -43,18 +43,18 @@ def _row(values: Sequence[float] = (0.1, 0.2), severity: str = "", **known: Any)
     return row
 
 
-def test_a_band_is_on_the_scale_of_the_curve() -> None:
-    """Percent and negated values get the band of what they are; deviations get none."""
-    share = _row(band=(0.0, 0.2))
-    assert band_of(share) == (0.0, 0.2)
-    assert band_of(_row(band=(0.0, 0.2), scale=0.01)) == (0.0, 20.0)
-    assert band_of(_row(band=(0.8, math.inf), scale=-1.0)) == (-math.inf, -0.8)
+def test_a_range_is_on_the_scale_of_the_curve() -> None:
+    """Percent and negated values get the range of what they are; deviations get none."""
+    share = _row(healthy_range=(0.0, 0.2))
+    assert healthy_range_of(share) == (0.0, 0.2)
+    assert healthy_range_of(_row(healthy_range=(0.0, 0.2), scale=0.01)) == (0.0, 20.0)
+    assert healthy_range_of(_row(healthy_range=(0.8, math.inf), scale=-1.0)) == (-math.inf, -0.8)
     assert share.name is not None
-    assert band_of(replace(share, name=share.name._replace(statistic="std"))) is None
-    assert band_of(_row()) is None
+    assert healthy_range_of(replace(share, name=share.name._replace(statistic="std"))) is None
+    assert healthy_range_of(_row()) is None
 
 
-def test_rows_in_the_band_are_told_from_others() -> None:
+def test_rows_in_the_range_are_told_from_others() -> None:
     """Rows whose middle is healthy are marked; none where all or no rows are."""
     assert healthy_rows((0.0, 0.2), 0.0, 0.4, 4) == {2, 3}
     assert healthy_rows((0.0, 1.0), 0.0, 0.4, 4) == frozenset()
@@ -64,11 +64,11 @@ def test_rows_in_the_band_are_told_from_others() -> None:
     assert healthy_rows((0.0, 1.0), -1e308, 1e308, 2) == frozenset()
 
 
-def test_bands_in_words() -> None:
+def test_ranges_in_words() -> None:
     """Both ends, or the one that there is, written like the values."""
-    assert band_text((0.0, 0.2)) == "healthy 0…0.20"
-    assert band_text((-math.inf, 0.05)) == "healthy < 0.050"
-    assert band_text((0.8, math.inf)) == "healthy > 0.80"
+    assert healthy_text((0.0, 0.2)) == "healthy 0…0.20"
+    assert healthy_text((-math.inf, 0.05)) == "healthy < 0.050"
+    assert healthy_text((0.8, math.inf)) == "healthy > 0.80"
 
 
 def test_slack_ends_where_a_metric_must() -> None:
@@ -91,16 +91,16 @@ def _marked(values: Sequence[float], severity: str = "", **known: Any) -> dict[i
 
 def test_cells_beyond_what_is_healthy_stand_out() -> None:
     """A cell gets the colour of the row's finding, a quiet one without; what is healthy gets none."""
-    band = (0.0, 0.2)
-    assert _marked([0.1, 0.3, math.nan, 0.2], band=band) == {1: "info"}
-    assert _marked([0.1, 0.3], "warning", band=band) == {1: "warn"}
-    assert _marked([-0.1, 0.3], "critical", band=band) == {0: "bad", 1: "bad"}
+    healthy = (0.0, 0.2)
+    assert _marked([0.1, 0.3, math.nan, 0.2], healthy_range=healthy) == {1: "info"}
+    assert _marked([0.1, 0.3], "warning", healthy_range=healthy) == {1: "warn"}
+    assert _marked([-0.1, 0.3], "critical", healthy_range=healthy) == {0: "bad", 1: "bad"}
     assert _marked([9.0, 8.0]) == {}
 
 
 def test_an_unhealthy_end_is_marked_without_colour() -> None:
     """The range of a row carries a mark at the end that is not healthy, in the same width."""
-    row = _row(band=(0.0, 0.2))
+    row = _row(healthy_range=(0.0, 0.2))
 
     def text(low: float, high: float) -> str:
         ends = np.array([low]), np.array([high])

@@ -202,7 +202,7 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
 ) -> None:
     """A share that is always zero is drawn on an axis that a share can have, with its healthy band."""
     run = MadeRun()
-    run.add("x", [value] * 40, band=(0.0, 0.05), bounds=(0.0, 1.0), unit="fraction")
+    run.add("x", [value] * 40, healthy_range=(0.0, 0.05), bounds=(0.0, 1.0), unit="fraction")
     (row,) = rows_of(run, ["x"])
     assert _level_range(ChartOverlay(row), value) == pytest.approx(axis)
 

@@ -72,9 +72,9 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
     word = f"{quantity.word} (minus {name.tag})" if name.scale < 0 and not name.offset else quantity.word
     said = quantity.rare if quantity.rare and 0 < values.now < FEW else quantity.said
     clause = said.format(word=word, value=_level(values, quantity))
-    band = glossary().metrics[quantity.metric].band
-    if band is not None and not quantity.share:  # a newcomer does not know which values are healthy
-        clause += f" (healthy {_range_text(*band)})"
+    healthy = glossary().metrics[quantity.metric].healthy_range
+    if healthy is not None and not quantity.share:  # a newcomer does not know which values are healthy
+        clause += f" (healthy {_range_text(*healthy)})"
     change = change_since_start(run, values.tag, values.now, text)
     pane = name.pane
     tags = (tag for tag in run.tags(quantity.metric) if quantity.share and run.name(tag).pane != pane)

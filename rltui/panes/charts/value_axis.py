@@ -19,7 +19,7 @@ from rltui.draw.value_range import (
     widened,
 )
 from rltui.panes.charts.curve import Curve, Spread
-from rltui.panes.charts.healthy_range import SHARES, Band, within_bounds
+from rltui.panes.charts.healthy_range import SHARES, Interval, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.rows.row import Row
 
@@ -72,11 +72,11 @@ class ValueAxis(NamedTuple):
     log: bool = False
     cut: bool = False
 
-    def band(self, band: Band | None) -> Band | None:
-        """The coordinates of a healthy range."""
-        if band is None or not self.log:
-            return band
-        low, high = (math.log10(end) if end > 0 else -math.inf for end in band)
+    def placed(self, interval: Interval | None) -> Interval | None:
+        """The coordinates of a range of values."""
+        if interval is None or not self.log:
+            return interval
+        low, high = (math.log10(end) if end > 0 else -math.inf for end in interval)
         return (low, high)
 
 

@@ -19,7 +19,7 @@ from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread, share_of
 from rltui.panes.charts.compared_series import ComparedCurve, ComparedSeries, canvas_spans, compared_curves
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
-from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
+from rltui.panes.charts.healthy_range import EDGE, healthy_range_of, healthy_rows, within_bounds
 from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
@@ -118,7 +118,7 @@ def _draw(
         for spans in body:
             _put(spans, at, char, role)
     labels = _labels(row, drawn, axis, rows)
-    healthy = healthy_rows(axis.band(band_of(row)), axis.bottom, axis.top, rows)
+    healthy = healthy_rows(axis.placed(healthy_range_of(row)), axis.bottom, axis.top, rows)
     lines = []
     for index, spans in enumerate(body):
         label = labels.get(index, "")

@@ -109,7 +109,7 @@ def _range(title: str, values: Values, text: str) -> Range:
 
 def _limits() -> tuple[float, float, float]:
     """The limit of the rule on a low MFU, and the usual range."""
-    usual = glossary().metrics["perf.mfu"].band
+    usual = glossary().metrics["perf.mfu"].healthy_range
     assert usual is not None
     return rulebook().rules["mfu-low"].numbers["below"], *usual
 

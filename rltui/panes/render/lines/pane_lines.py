@@ -14,7 +14,7 @@ from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
 from rltui.draw.numbers import format_range, format_step, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import Curve, curve
-from rltui.panes.charts.healthy_range import band_of
+from rltui.panes.charts.healthy_range import healthy_range_of
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges, data_range, shown_range
 from rltui.panes.pane import PaneView
@@ -306,12 +306,12 @@ def _sparkline(
 
 def unhealthy(row: Row, drawn: Curve) -> dict[int, str]:
     """The roles of cells with unhealthy values: that of the row's worst finding, else `info`."""
-    band = band_of(row)
-    if band is None or row.unreported:
+    healthy = healthy_range_of(row)
+    if healthy is None or row.unreported:
         return {}
     role = SEVERITY_ROLE[row.severity] if row.severity in ("warning", "critical") else "info"
     with np.errstate(invalid="ignore"):
-        beyond = np.flatnonzero((drawn.low < band[0]) | (drawn.high > band[1]))
+        beyond = np.flatnonzero((drawn.low < healthy[0]) | (drawn.high > healthy[1]))
     return dict.fromkeys(beyond.tolist(), role)
 
 
@@ -323,8 +323,8 @@ def range_text(row: Row, drawn: Curve, width: int) -> str:
         return pad(_centre("–", width), width)
     low, high = drawn.range
     ends = format_range(low, high, row.unit)
-    band = (None if row.unreported else band_of(row)) or (-math.inf, math.inf)
-    first, last = (" !"[not band[0] <= end <= band[1]] for end in (low, high))
+    least, most = (None if row.unreported else healthy_range_of(row)) or (-math.inf, math.inf)
+    first, last = (" !"[not least <= end <= most] for end in (low, high))
     if low == high or drawn.is_constant:
         word = "always " if drawn.points > 1 else ""
         return pad(_centre(f"{word}{ends[0]}{last}".rstrip(), width), width)

@@ -11,7 +11,7 @@ from rltui.draw.cells import BLANK, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread, stable_range, value_range
 from rltui.panes.charts.curve import ARRIVALS
-from rltui.panes.charts.healthy_range import band_of, healthy_rows, limits_of, within_bounds
+from rltui.panes.charts.healthy_range import healthy_range_of, healthy_rows, limits_of, within_bounds
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import ValueAxis, data_range, is_log
 from rltui.panes.rows.row import Row
@@ -89,7 +89,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
              row.unit, main.x[main.bad > 0].tolist(), [(one.x, one.above) for one in beyond]),
         width - 2, max(height - 4, 4),
     )  # fmt: skip
-    healthy = ValueAxis(*y, log).band(band_of(row))
+    healthy = ValueAxis(*y, log).placed(healthy_range_of(row))
     grid.shade(healthy_rows(healthy, *y, grid.height))
     if chart.cursor is not None and low <= chart.cursor <= high:
         column = round((chart.cursor - low) / (high - low) * (grid.width - 1))
@@ -169,9 +169,9 @@ def _level_range(chart: ChartOverlay, value: float) -> Range:
     if chart.log:
         return (value - 0.5, value + 0.5)
     pad = abs(value) * 0.1 or 1.0
-    band = band_of(chart.row)
-    if band is not None and math.isfinite(band[1] - band[0]):
-        return (min(band[0], value), max(band[1] * 1.2, value + pad if value > band[1] else value))
+    low, high = healthy_range_of(chart.row) or (-math.inf, math.inf)
+    if math.isfinite(high - low):
+        return (min(low, value), max(high * 1.2, value + pad if value > high else value))
     return within_bounds(chart.row, (value - pad, value + pad), (value, value))
 
 

@@ -9,7 +9,7 @@ from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, crop, cut, line, sides
 from rltui.draw.numbers import format_bound, format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH
-from rltui.panes.charts.healthy_range import band_of, band_text
+from rltui.panes.charts.healthy_range import healthy_range_of, healthy_text
 from rltui.panes.render.lines.pane_lines import cut_finding
 from rltui.panes.rows.row import Row
 from rltui.screen import shown_run
@@ -180,9 +180,9 @@ def _single(
         if curve.weight:
             pieces.append([("━ ", "band"), ("every point", "dim")])
         pieces.append(spread)
-        band = band_of(row)
-        if band is not None:
-            pieces.append([("▏", "good"), (band_text(band, row.unit), "dim")])
+        healthy = healthy_range_of(row)
+        if healthy is not None:
+            pieces.append([("▏", "good"), (healthy_text(healthy, row.unit), "dim")])
         if curve.nonfinite:
             pieces.append([("× ", "bad"), (f"{curve.nonfinite:,} NaN or infinite", "dim")])
     if not superseded:
