@@ -24,7 +24,7 @@ from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.firing import EvaluatedSeries, FiringState
+from rltui.rules.rule_states.firing import FiringState, JudgedSeries
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
@@ -90,7 +90,7 @@ class Evaluator:
         self._logs_step_time = False  # the log has a metric for the time of a step
         self._has_late_ticks = False
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
-        self._evaluated: EvaluatedSeries | None = None
+        self._evaluated: JudgedSeries | None = None
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
         self.settings_beside: Mapping[str, HParam] = {}  # as last set
         self._external_findings: tuple[Finding, ...] = ()
@@ -237,7 +237,7 @@ class Evaluator:
             derived, evaluated, settings = self._derived(), self._evaluated, self._settings_beyond()
             resumes = self.run.resumes
             if evaluated is None or not evaluated.is_current(self.series, derived, settings, resumes):
-                evaluated = self._evaluated = EvaluatedSeries(
+                evaluated = self._evaluated = JudgedSeries(
                     self._selection.book, self.series, derived, settings, resumes
                 )
             self._state = FiringState(evaluated)

@@ -16,7 +16,7 @@ from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import HEAD, File
 from rltui.logs.local_file import LocalFile, marker
 
-Verdict = Literal["same", "wait", "replaced"]
+FileChange = Literal["same", "wait", "replaced"]
 
 SHRINK_SECONDS = 1.0  # that a truncated file may take to grow again before it counts as replaced
 _SHRINK_CHECKS = {True: 2, False: 3}  # checks that must agree, with and without trust in attributes
@@ -63,7 +63,7 @@ class FileIdentity:
         """The content up to `settled`, to find it again in another file."""
         return EarlierContent(self.head, self.mark, settled)
 
-    def compare(self, file: File, settled: int, now: float, *, trust: bool) -> Verdict:
+    def compare(self, file: File, settled: int, now: float, *, trust: bool) -> FileChange:
         """Whether the file still has the content up to `settled`. Raises OSError.
 
         A file that is shorter but otherwise equal is about to be rewritten ("wait"), or was truncated by a

@@ -45,7 +45,7 @@ COUNTED = frozenset({NON_FINITE, ENDED})  # kinds without periods
 Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
 
 
-class EvaluatedSeries:
+class JudgedSeries:
     """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
     `derived`: ratios and step times, which are not tags. `settings`: result of `settings.settings_beyond`.
@@ -176,7 +176,7 @@ class EvaluatedSeries:
 class FiringState:
     """The rules that fire after a feed."""
 
-    def __init__(self, series: EvaluatedSeries) -> None:
+    def __init__(self, series: JudgedSeries) -> None:
         self.series = series
         self.firing: dict[str, list[Firing]] = {}  # by rule; recordings only after they were asked for
         self._unasked = dict(series.recordings)
