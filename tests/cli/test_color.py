@@ -67,11 +67,25 @@ def test_a_table_fits_its_terminal(logs: Path, width: int) -> None:
     """What is worth least is left out, and named; a pipe has all columns."""
     with Terminal.python("-m", "rltui", "runs", str(logs), size=(width, 24)) as terminal:
         terminal.until_text("no room for")
-    (head,) = [line for line in terminal.lines if line.startswith("run ")]
-    assert "last" in head and "why" in head and "points" not in head
-    (sick,) = [line for line in terminal.lines if line.startswith("sick ")]
-    assert "critical" in sick and "@" in sick.split("critical")[1]
+    (head,) = [line for line in terminal.lines if line.strip().startswith("run ")]
+    assert head.split() == ["run", "step", "Score", "why"]
+    (sick,) = [line for line in terminal.lines if " sick " in line]
+    assert sick.split()[1] == "✖" and "@" in sick
     assert "points" in rltui("runs", logs).out.splitlines()[0]
+
+
+def test_names_and_reasons_share_a_narrow_terminal(tmp_path: Path) -> None:
+    """At 80 columns it can be read which of several runs are wrong, and why."""
+    names = [f"grpo-qwen2.5-7b-math-lr{rate}-seed{seed}" for rate in ("1e-5", "3e-4") for seed in (1, 2)]
+    for name in names:
+        write(tmp_path / "sweep" / name / "run", SICK if "3e-4" in name else WELL)
+    with Terminal.python("-m", "rltui", "runs", str(tmp_path / "sweep"), size=(80, 24)) as terminal:
+        terminal.until_text("no room for")
+    found = [line for line in terminal.lines if "seed" in line]
+    assert all(any(name[-11:] in line for line in found) for name in names)
+    checked = rltui("check", tmp_path / "sweep", "--json").json()["runs"]
+    titles = [one["findings"][0]["title"] for one in checked if one["findings"]]
+    assert len(titles) == 2 and all(any(title in line for line in found) for title in titles)
 
 
 def test_text_fits_its_terminal(logs: Path) -> None:

@@ -74,7 +74,7 @@ def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, un
     parts = [f"{one.title or one.id}{_at(one)}" for one in findings if one.rank][:2]
     if alive.state == "stalled":
         age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
-        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
+        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap and alive.gap >= 1 else ""
         parts.insert(1, f"{alive.word}{age}{usual}")  # after the cause, since lists show the state as well
     elif alive.interrupted:
         parts.insert(1, "stopped by its user")

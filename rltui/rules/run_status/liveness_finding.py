@@ -34,7 +34,7 @@ def liveness_finding(
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
     if alive.state == "stalled" and last_step is not None:
         age = "" if alive.age is None or not math.isfinite(alive.age) else _duration(alive.age)
-        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
+        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap and alive.gap >= 1 else ""
         where = f", {alive.quiet}" if alive.quiet else ""
         over = "" if alive.known else "; no planned number of steps is known, so it may have finished"
         message = f"Nothing has been written{age}{usual}{where}{over}{line}"

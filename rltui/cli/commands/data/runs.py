@@ -12,11 +12,11 @@ from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.loading import is_run_expression, load
-from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave
+from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave, note, text_width
 from rltui.cli.sharding import NO_CACHE, Work
-from rltui.common.text import clean
-from rltui.draw.numbers import format_duration, format_step
-from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
+from rltui.common.text import cell_width, clean, fit
+from rltui.draw.numbers import format_duration, format_step, short_step
+from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.many_runs.listed_verdict import ListedVerdict
 from rltui.many_runs.merged_verdicts import EvaluatedRuns, of_session
 from rltui.many_runs.verdict import Verdict
@@ -24,13 +24,14 @@ from rltui.panes.runs.listed_run import ListedRun, fitted_summary
 from rltui.panes.runs.run_columns import (
     COLUMNS,
     METRIC,
+    MISSING,
     SETTING,
     RunColumn,
     RunOrder,
     column_named,
     sorted_runs,
 )
-from rltui.panes.runs.short_names import short_run_names, with_given_names
+from rltui.panes.runs.short_names import fitted_names, short_run_names, with_given_names
 from rltui.run_context.jobs.scheduler import Job
 from rltui.store.continued_runs import Lineage
 
@@ -43,6 +44,12 @@ MIN_WIDTHS = {"name": 24, "why": 22, "metric": 14}  # cells, on a narrow termina
 OPTIONAL = (  # omitted on a narrow terminal, in this order
     "points", "series", "framework", "metric", "age", "state", "best", "health",
 )  # fmt: skip
+# On a narrow terminal the reasons come first: signs, name, step, the last value of a common metric, and why.
+NARROW = 110  # cells of a line below which that is so
+MAX_METRIC_CELLS = 14  # of its name as a heading
+REASON_SHARE = 0.6  # of the room for names and reasons
+_NARROW = ("state", "health", "name", "step", "why")
+_WORDS = frozenset(column.word for column in COLUMNS)
 WITHOUT_SETTINGS = frozenset(column.id for column in COLUMNS) - {"project"}  # known from verdicts alone
 
 
@@ -122,7 +129,8 @@ def command(
         emit_json({**head, "runs": runs, "diagnostics": diagnostics})
     else:
         texts = {name: _job_text(job) for name, job in jobs.items()}
-        _print_runs(facts, _columns_of(columns, facts), form, texts or None)
+        by = None if sort is None else _column_named(sort.removeprefix("-"), facts)
+        _print_runs(facts, _columns_of(columns, facts), form, by, texts or None)
     leave(WRONG if evaluated.incomplete or evaluated.unreadable() else 0)
 
 
@@ -184,15 +192,21 @@ def _column_named(word: str, runs: Sequence[ListedRun]) -> RunColumn:
 
 
 def _print_runs(
-    runs: Sequence[ListedRun], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
-) -> None:
+    runs: Sequence[ListedRun], columns: Sequence[RunColumn], form: str, sort: RunColumn | None,
+    extra: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     """Print a line for each run, with the name given by the user if there is one.
 
-    extra: values of an additional column `job`, by run.
+    sort: the column by which they are sorted. extra: values of an additional column `job`, by run.
     """
     heads = [column.word for column in columns]
     given = {run.name: run.given_name for run in runs if run.given_name}
-    shown = with_given_names(short_run_names([run.name for run in runs]), given) if given else {}
+    usual = [column.id for column in columns] == list(USUAL)
+    narrow = usual and form == "text" and extra is None and text_width(NARROW) < NARROW
+    shown = with_given_names(short_run_names([run.name for run in runs]), given) if given or narrow else {}
+    if narrow:
+        _print_narrow(runs, columns, shown, sort)
+        return
     called = {name: shown[name] for name in given}
     rows = [[_text(column, called)(run) for column in columns] for run in runs]
     if extra is not None:
@@ -211,6 +225,57 @@ def _print_runs(
         min_widths=min_widths, optional=optional,
         shorten={place["why"]: fitted_summary} if "why" in place else {},
     )  # fmt: skip
+
+
+def _print_narrow(
+    runs: Sequence[ListedRun], columns: Sequence[RunColumn], called: Mapping[str, str], sort: RunColumn | None
+) -> None:
+    """Print the lines for a narrow terminal, and which of the columns have no room."""
+    heads, rows = _narrow_table(runs, called, sort)
+    why = len(heads) - 1
+    width = text_width(NARROW)
+    fixed = [max(cell_width(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
+    room = width - sum(fixed[at] + 2 for at in range(len(heads)) if at not in (1, why))
+    reasons = min(fixed[why], max(int(room * REASON_SHARE), room - 2 - fixed[1]))
+    names = fitted_names([row[1] for row in rows], max(room - 2 - reasons, 12))
+    signs = {f"{state} {health}": HEALTH_ROLE[name]
+             for state in (*STATE_GLYPH.values(), "?") for name, health in HEALTH_GLYPH.items()}  # fmt: skip
+    emit_table(
+        heads, [[row[0], names[row[1]], *row[2:]] for row in rows], right=range(2, why), limits={},
+        roles=signs, min_widths={why: MIN_WIDTHS["why"]}, shorten={why: fitted_summary},
+    )  # fmt: skip
+    more = heads[3:why]
+    told = {*_NARROW, *(column.id for column in columns if column.word in more)}
+    if not _WORDS.issuperset(more):
+        told |= {"metric", "last"}
+    note(f"no room for {', '.join(column.word for column in columns if column.id not in told)}")
+
+
+def _narrow_table(
+    runs: Sequence[ListedRun], called: Mapping[str, str], sort: RunColumn | None
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells for a narrow terminal: which runs are wrong, and why.
+
+    State and health are signs as on the screen, steps are short, and the last value is there if it is of one
+    metric, which is its heading. A column by which runs are sorted is there, too.
+    """
+    metrics = {run.outcome.title for run in runs if run.outcome is not None}
+    last = column_named("last")
+    more = [(sort.word, sort.text)] if sort is not None and sort.id not in _NARROW else []
+    if last is not None and len(metrics) == 1 and sort is not last:
+        more.append((fit(metrics.pop(), MAX_METRIC_CELLS), last.text))
+    heads = ["", "run", "step", *(word for word, _ in more), "why"]
+    rows = [
+        [
+            f"{STATE_GLYPH.get(run.alive.state, '?')} {HEALTH_GLYPH.get(run.health, '?')}",
+            called.get(run.name, run.name),
+            MISSING if run.step is None else short_step(run.step, 7),
+            *(text(run) for _, text in more),
+            run.why,
+        ]
+        for run in runs
+    ]
+    return heads, rows
 
 
 def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun], str]:
