@@ -314,7 +314,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             interpreter_settings.freeze_objects()
         self._release_memory()
         if view is None:
-            words += f"{self._missing()}{self._searched()}{len(self.session.others)}"
+            words += f"{self._looking()}{self._missing()}{self._searched()}{len(self.session.others)}"
         if words != self._clock_words or loading != state.loading:
             self._clock_words = words
             self.changed()
@@ -361,6 +361,10 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             return 0.0 if self.follower.search.fetching else None
         return min(read / known, 0.99)
 
+    def _looking(self) -> bool:
+        """Whether the first search of the LOGDIRs goes on."""
+        return self.follower is not None and self.follower.search.first
+
     def _missing(self) -> tuple[str, ...]:
         """The LOGDIRs that do not exist yet; known after the first search."""
         return () if self.follower is None else self.follower.search.waiting
@@ -383,6 +387,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         width, height = widget.size
         if width and height:
             self.state.loading = self._progress()
+            self.state.looking = self._looking()
             self.state.missing, self.state.searched = self._missing(), self._searched()
             self.page = paint(self.state, width, height)
             widget.show(self.page.lines)

@@ -356,6 +356,7 @@ class AppState:
     theme_id: str = ""  # in use; `saved` has only the one chosen by key
     smoothing: int = DEFAULT_SMOOTHING
     loading: float | None = None  # share read, None when all is read
+    looking: bool = False  # whether the LOGDIRs have not been searched once so far
     missing: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
     searched: Searched | None = None  # None: not known yet, or there is a run
     exit_code: int | None = None

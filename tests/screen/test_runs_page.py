@@ -360,3 +360,15 @@ def test_a_run_of_which_nothing_could_be_read_says_why() -> None:
     assert "? not judged   nothing could be read: it does not begin" in screen.frame(120, 24).lines[1].text
     screen.press("r")
     assert "nothing could be read" in screen.frame(120, 24).lines[2].text
+
+
+def test_without_reasons_a_narrow_list_shows_best_and_trend() -> None:
+    """At 80 columns the room of reasons is that of other columns while nothing is wrong with the runs."""
+    fine = [believable(name=f"exp/seed-{seed}", seed=seed) for seed in (1, 2)]
+    screen = run_list(fine)
+    head = screen.frame(80, 24).lines[1].text.split()
+    assert {"last", "best", "trend", "step", "why"} <= {*head}
+    fine[0].found = [finding(title="a reason that takes a third of a line of 80 cells, and more")]
+    screen = run_list(fine)
+    head, row = (screen.frame(80, 24).lines[at].text for at in (1, 2))
+    assert "trend" not in head and "a reason that takes a third" in row

@@ -232,6 +232,13 @@ def test_without_a_run_it_waits() -> None:
     assert "not exist" not in screen.text()
 
 
+def test_nothing_is_missed_before_the_first_search_ends() -> None:
+    """On a slow file system folders take seconds: nobody is told that the logs may be elsewhere."""
+    screen = monitor_without_runs()
+    screen.state.looking = True
+    assert "Looking for logs in /nowhere" in screen.text() and "elsewhere" not in screen.text()
+
+
 def test_a_folder_that_does_not_exist_is_told() -> None:
     """A misspelt LOGDIR is waited for, and reads differently from an empty folder."""
     screen = monitor_without_runs()

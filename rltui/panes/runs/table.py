@@ -112,6 +112,7 @@ class RunListing(NamedTuple):
     items: tuple[tuple[int, str], ...] = ()  # line and name of each run; headings of groups take lines
     lacking: frozenset[str] = frozenset()  # columns that are empty for all runs
     best_cells: int = 0  # of the longest best value with its step, for a few runs; 0 for many
+    why_cells: int | None = None  # of the longest reason, for a few runs; None for many
 
 
 def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tuple[int, str], ...]:

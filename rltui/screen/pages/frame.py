@@ -118,6 +118,8 @@ def _what_is_there(state: AppState) -> list[tuple[str, str]]:
     others = [*session.others, *(name for name in session.runs if wanted)]
     if state.loading is not None:
         return [(f"Reading {folders}", "text")]
+    if state.looking:  # a slow file system takes seconds for a folder: nothing is missing yet
+        return [(f"Looking for logs in {folders}", "text"), (_LOGS, "dim")]
     if others:
         names = ", ".join(others[:MAX_OTHER_RUNS]) + (" …" if len(others) > MAX_OTHER_RUNS else "")
         there = f"{count_of(len(others), 'other run')}: {names}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides, wrap
@@ -23,6 +25,7 @@ from rltui.screen.state import AppState, ListDrawn, ListOverlay
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
 MIN_REASON_CELLS = 14
 NARROW = 100  # cells below which reasons get the room of less important columns
+NAME_PERCENT, NAME_PERCENT_BESIDE_SHORT = 22, 45  # of the width, for names; beside short reasons
 SIGN_CELLS = 6  # before the name: mark, state, health
 TREND = "trend"
 # Columns from the most to the least important, after those that the user has added.
@@ -230,17 +233,23 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
                 cells = min(max(found.best_cells, cell_width(word) + 2), cells)
             known[name] = _Cells(name, word, cells, column)
     wanted = [one.id for one in added]
-    offered = _BY_IMPORTANCE if width >= NARROW else _BY_IMPORTANCE[: _BY_IMPORTANCE.index("why") + 1]
+    sixteenths = 6 if order.column in ("health", "why") else 3
+    least = max(MIN_REASON_CELLS, width * sixteenths // 16)  # cells of the reason
+    short = found.why_cells is not None and found.why_cells <= least  # of reasons: they leave room for others
+    if found.why_cells is not None and short:
+        least = max(found.why_cells, cell_width("why"))
+    offered: Sequence[str] = _BY_IMPORTANCE
+    if width < NARROW and not short:
+        offered = _BY_IMPORTANCE[: _BY_IMPORTANCE.index("why") + 1]
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
         # Runs are sorted by age at first; the line below the list has that of the selected run.
         wanted += [sorting.id] * (sorting.id != "age" or width >= NARROW)
     asked = len(wanted)
     wanted += [name for name in offered if name in known and name not in (*wanted, *found.lacking)]
     longest = max(run_list.longest_name(state), cell_width("run"))
-    name_cells = min(longest, MAX_NAME_CELLS, max(width * 22 // 100, MIN_NAME_CELLS))
+    share = NAME_PERCENT if width >= NARROW or not short else NAME_PERCENT_BESIDE_SHORT
+    name_cells = min(longest, MAX_NAME_CELLS, max(width * share // 100, MIN_NAME_CELLS))
     room = width - SIGN_CELLS - name_cells
-    sixteenths = 6 if order.column in ("health", "why") else 3
-    least = max(MIN_REASON_CELLS, width * sixteenths // 16)  # cells of the reason
     chosen = set()
     for at, name in enumerate(wanted):
         cells = 2 + (least if name == "why" else known[name].width)
