@@ -115,3 +115,11 @@ def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None
     made = pane_view(run, "reward", NOW)
     card = card_lines(made.metrics[0], width, 6, made.window, CardStyle())
     assert words in card[0].text
+
+
+def test_the_first_step_over_short_curves_is_a_number() -> None:
+    """Where `step 1,024` has no room over the curves it is the number alone: half of it says nothing."""
+    run = MadeRun()
+    run.add("score", np.arange(9.0), np.arange(1, 10) * 1024, pane="reward", title="Score")
+    head = pane_lines(pane_view(run, "reward", NOW), 40)[0].text
+    assert "1,024" in head and "…" not in head

@@ -105,6 +105,8 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     if columns.spark:
         low, high = window.edges(columns.spark)
         left, right = f"step {format_step(round(low))}", format_step(round(min(high, window.high)))
+        if len(left) > columns.spark:  # `ste…024` tells nothing
+            left = short_step(round(low), columns.spark)
         # The right label is aligned with the newest step.
         reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
         room = max(reach, len(left) + len(right) + 1)
