@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.panes.render.console_lines import fitted_frame
 from rltui.screen.input.key_table import Bind, bindings
 from rltui.screen.state import ChartOverlay
 from rltui.session.session import Session
@@ -149,6 +150,15 @@ def test_a_run_that_failed_before_its_first_step_is_shown(tmp_path: Path) -> Non
     assert "ValueError: no; it ended the program" in screen.text()
     console = press(screen, "C")
     assert "ValueError: no  ▸ 4 lines" in console and "Read the traceback" not in console
+
+
+def test_frames_keep_file_and_line() -> None:
+    """A path is cut at its beginning: with 78 cells it is read where the program failed."""
+    frame = '  File "/root/miniconda3/lib/python3.12/verl/trainer/main_ppo.py", line 159, in main_task'
+    shown = fitted_frame(frame, 78)
+    assert len(shown) <= 78 and shown.startswith('  File "…')
+    assert shown.endswith('verl/trainer/main_ppo.py", line 159, in main_task')
+    assert fitted_frame(frame, 30) == frame and fitted_frame("x" * 90, 78) == "x" * 90
 
 
 def test_the_last_error_stands_in_the_headline_of_a_run_that_stopped(folder: Path) -> None:

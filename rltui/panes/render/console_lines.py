@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rltui.common.text import code_in_markdown, count_of
+from rltui.common.regex import regex
+from rltui.common.text import cell_width, code_in_markdown, count_of
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
@@ -16,6 +17,8 @@ from rltui.run_context.console.failures import points_to_console
 from rltui.run_context.console.lines import ConsoleLine, level_of
 from rltui.session.run_view import RunView
 
+MIN_PATH_CELLS = 8  # of a file in a traceback
+_FRAME = regex(r'(\s*File ")([^"]+)(", line \d+.*)')
 LEVEL_ROLES = {"error": "bad", "warning": "warn", "": "text"}
 
 
@@ -33,6 +36,16 @@ def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list
     return lines
 
 
+def fitted_frame(text: str, width: int) -> str:
+    """A line of a traceback in at most `width` cells: the file's name and the number of the line stay."""
+    found = _FRAME.fullmatch(text)
+    if found is None or cell_width(text) <= width:
+        return text
+    before, path, after = found.groups()
+    room = width - cell_width(before) - cell_width(after) - 1
+    return f"{before}…{path[len(path) - room :]}{after}" if room >= MIN_PATH_CELLS else text
+
+
 def failed_start_lines(view: RunView, width: int, most: int) -> list[Line]:
     """The end of the console of a run that failed before any metrics, in at most so many lines."""
     report = next((one for one in view.consoles if one.end), None)
@@ -41,8 +54,10 @@ def failed_start_lines(view: RunView, width: int, most: int) -> list[Line]:
     *lines, last = [one for one in report.end if one.strip()] or [""]
     role = LEVEL_ROLES[level_of(last)]
     ending = [line((f" {part}", role)) for part in wrap(last, width - 2)]
-    told = [crop(line((f" {one}", LEVEL_ROLES[level_of(one)] if one[:1].strip() else "dim")), width)
-            for one in lines]  # fmt: skip
+    told = []
+    for one in lines:
+        role = LEVEL_ROLES[level_of(one)] if one[:1].strip() else "dim"
+        told.append(crop(line((f" {fitted_frame(one, width - 1)}", role)), width))
     title = line((f" {cut(report.path, max(width - 20, 8))}", "strong"), ("   its last lines", "dim"))
     room = most - 1
     return [title, *[*told, *ending][-room:]] if room > 0 else []

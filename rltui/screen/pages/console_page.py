@@ -15,6 +15,7 @@ from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
     console_lines,
     failure_lines,
+    fitted_frame,
     level_counts,
     line_spans,
 )
@@ -228,7 +229,7 @@ def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
     note = f"  ×{each.count:,}" if each.count > 1 else ""
     lines = [line((f" {part}", role)) for part in wrap(each.text, width - 2)] or [BLANK]
     lines[-1] = line(*lines[-1].spans, (note, "dim"))
-    return lines + [crop(line((f"   {text}", "dim")), width) for text in each.folded]
+    return lines + [crop(line((f"   {fitted_frame(text, width - 3)}", "dim")), width) for text in each.folded]
 
 
 def _filtered(state: AppState) -> tuple[str, int, int]:
