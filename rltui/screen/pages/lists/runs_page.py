@@ -234,7 +234,7 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
             known[name] = _Cells(name, word, cells, column)
     wanted = [one.id for one in added]
     sixteenths = 6 if order.column in ("health", "why") else 3
-    least = max(MIN_REASON_CELLS, width * sixteenths // 16)  # cells of the reason
+    least = max(MIN_REASON_CELLS, 0 if added else width * sixteenths // 16)  # cells of the reason
     short = found.why_cells is not None and found.why_cells <= least  # of reasons: they leave room for others
     if found.why_cells is not None and short:
         least = max(found.why_cells, cell_width("why"))
