@@ -91,6 +91,12 @@ def test_few_names_tell_nothing() -> None:
         assert found.confidence < 0.5
 
 
+def test_the_range_of_rewards_tells_no_trainer() -> None:
+    """Many loops log the smallest, mean and largest reward, which TRL's reward trainer does as well."""
+    keys = ["mean_reward", "min_reward", "max_reward", "success_rate", "value_loss"]
+    assert recognise(keys).framework == "unknown"
+
+
 def test_the_order_of_the_tags_does_not_matter() -> None:
     """The same tags in any order are those of the same framework and variant."""
     tags = [

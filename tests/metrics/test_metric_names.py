@@ -650,6 +650,31 @@ def test_every_percentage_of_successes_has_its_unit() -> None:
         assert (name.canonical, name.unit, name.scale) == ("reward.success_rate", "percent", 0.01), tag
 
 
+@pytest.mark.parametrize(
+    ("tag", "canonical"),
+    [
+        ("1.Total_reward/1.Total_reward", "validation.return.mean"),
+        ("3.Loss/Reward_loss", "other.world_model_loss"),
+        ("learning/avg_reward", "reward.mean"),
+        ("perf/per_device_tokens_per_sec", "perf.throughput"),
+        ("Rollout/Success_Rate/Lift", "validation.success_rate"),
+        ("Rollout/Success_Rate/Lift-max", "other.custom"),
+        ("mean/gen/rollout/ep_rew_mean", "reward.episode_return.mean"),
+        ("evaluation/task1_success", "validation.success_rate"),
+        ("rewards/correctness_reward_func", "reward.component.mean"),
+        ("goal_reached_rate", "reward.success_rate"),
+    ],
+)
+def test_names_of_writers_without_a_file_of_their_own(tag: str, canonical: str) -> None:
+    """Names of MuZero, MaxText, robomimic, imitation and OGBench need no recognised framework."""
+    assert MetricNames().name(tag).canonical == canonical
+
+
+def test_a_reward_in_a_group_of_losses_is_no_reward() -> None:
+    """`Loss/Reward` is what a model of the environment is trained on."""
+    assert MetricNames().name("Loss/Reward").canonical == "other.auxiliary_loss"
+
+
 @pytest.mark.parametrize("writer", ["condition_no kl", "env_Hopper-v4", "worker_1"])
 def test_a_learner_that_records_name_is_told_from_its_metric(writer: str) -> None:
     """The prefix that records of several learners are given says whose value it is."""
