@@ -90,6 +90,15 @@ def test_the_counts_of_healths_are_those_of_the_runs(tmp_path: Path) -> None:
     assert one.startswith("✓ 1 run: 1 ok; it ended early · ")
 
 
+def test_a_state_that_is_only_concluded_is_told_apart(tmp_path: Path) -> None:
+    """A program reads what people read as `stalled?`: silence alone does not tell a hang from an end."""
+    write(tmp_path / "logs" / "silent", WELL, ago=1800, gap=10)
+    write(tmp_path / "logs" / "live", WELL, ago=1, gap=10)
+    runs = {one["run"]: one for one in rltui("check", tmp_path / "logs", "--json").json()["runs"]}
+    assert (runs["silent"]["state"], runs["silent"]["state_certain"]) == ("stalled", False)
+    assert (runs["live"]["state"], runs["live"]["state_certain"]) == ("live", True)
+
+
 def test_runs_are_picked(tmp_path: Path) -> None:
     """--run judges what matches, and nothing else decides the exit code."""
     write(tmp_path / "logs" / "bad", SICK)
