@@ -82,6 +82,8 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         notes.append(
             f"│ marks {low} (low) and {_usual_text()} (usual); ranges hold 90 % of the last {LAST} steps"
         )
+    if rates and not utilisation and not rates[0].change:
+        rates[0] = replace(rates[0], told=True)
     facts = (*rates, *others)[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
