@@ -14,6 +14,11 @@ STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
 INTERRUPTED = "run-interrupted"
 STATES = (STALLED, ENDED_EARLY, CRASHED, INTERRUPTED)
 PANE = "timing"
+_HANGS = "Look at its processes and at the console: it may hang in a collective, a tool or the disk."
+_HANGS_OR_ENDED = (
+    "See whether its program still runs: if so, it hangs in a collective, a tool or the disk; if not, it has "
+    "ended. `total_steps` in the configuration says how many steps it plans."
+)
 _ADVICE = "Look at the end of its console: a time limit, no memory, a full disk or a signal can end it."
 
 
@@ -38,7 +43,7 @@ def liveness_finding(
         where = f", {alive.quiet}" if alive.quiet else ""
         over = "" if alive.known else "; no planned number of steps is known, so it may have finished"
         message = f"Nothing has been written{age}{usual}{where}{over}{line}"
-        advice = "Look at its processes and at the console: it may hang in a collective, a tool or the disk."
+        advice = _HANGS if alive.known else _HANGS_OR_ENDED
         return _remark(STALLED, "nothing is written any more", message, advice, step)
     if alive.unfinished or alive.cut_short or alive.interrupted:
         where = f"step {format_step(step)}"
