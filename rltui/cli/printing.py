@@ -19,7 +19,7 @@ from typing import NoReturn
 import click
 
 from rltui.cli.exit_codes import WRONG
-from rltui.common.text import clean, in_markdown, markdown_table, pad
+from rltui.common.text import cell_width, clean, in_markdown, markdown_table, pad
 
 MIN_WIDTH = 40  # cells of a line on a terminal
 _MAX_SEARCHED = 10_000  # files and folders of a LOGDIR that are searched for an empty log
@@ -127,9 +127,10 @@ def emit_table(
     min_widths: Mapping[int, int] = {},
     optional: Sequence[int] = (),
     shorten: Mapping[int, Callable[[str, int], str]] = {},
-) -> None:
-    """Print a table as text or Markdown. Arguments refer to columns by index; widths are in cells.
+) -> list[str]:
+    """Print a table as text or Markdown; returns the headings of columns that had no room.
 
+    Arguments refer to columns by index; widths are in cells.
     right: right-aligned columns. limits: maximum widths. roles: colour by text of a cell. On a terminal that
     is too narrow, columns are shortened down to `min_widths`, and `optional` ones are omitted in this order.
     shorten: functions to shorten text, if not in the middle.
@@ -138,7 +139,7 @@ def emit_table(
         escaped = ([in_markdown(clean(cell)) for cell in row] for row in rows)
         for line in markdown_table([in_markdown(head) for head in heads], escaped, right):
             emit(line)
-        return
+        return []
     table = [heads, *rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
     widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]
@@ -152,8 +153,30 @@ def emit_table(
         if use_color:
             cells = {i: colored(text, roles.get(row[i], "")) for i, text in cells.items()}
         emit("  ".join(cells.values()).rstrip())
-    if len(shown) < len(widths):
-        note(f"no room for {', '.join(heads[i] for i in range(len(heads)) if i not in shown)}")
+    return [heads[i] for i in range(len(heads)) if i not in shown]
+
+
+def note_omitted(heads: Sequence[str]) -> None:
+    """Say which columns of tables had no room."""
+    if heads:
+        note(f"no room for {', '.join(heads)}")
+
+
+def emit_text(text: str, indent: str = "") -> None:
+    """Print a sentence; a terminal that is too narrow for it gets lines broken at blanks.
+
+    indent: before the second line and those after it.
+    """
+    width = text_width(cell_width(text))
+    if width >= cell_width(text):
+        emit(text)
+        return
+    from rltui.draw.cells import wrap  # not needed by most commands
+
+    first, *rest = wrap(text, width - cell_width(indent)) or [""]
+    emit(first)
+    for part in rest:
+        emit(f"{indent}{part}")
 
 
 def text_width(maximum: int) -> int:

@@ -103,6 +103,24 @@ def test_text_fits_its_terminal(logs: Path) -> None:
     assert rules[0] == "─" * 60
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [(("check",), "Several runs:"), (("compare", "--baseline", "well"), "▲ better")],
+)
+def test_sentences_about_runs_are_broken_between_words(
+    logs: Path, words: tuple[str, ...], first: str
+) -> None:
+    """Also what is said of several runs, and what explains a table, which is said once."""
+    for number in range(3):
+        write(logs / "a-sweep-of-several-runs" / f"seed-{number}", SICK)
+    with Terminal.python("-m", "rltui", words[0], str(logs), *words[1:], size=(60, 200)) as terminal:
+        terminal.wait(30)
+        seen = terminal.text
+    pipe = rltui(words[0], logs, *words[1:]).out
+    told = " ".join(pipe[pipe.index(first) :].split())[:150]
+    assert " ".join(seen.split()).count(told) == pipe.count(first) == 1
+
+
 def test_columns_give_way_in_their_order() -> None:
     """First those that can be cut are counted as cut; what is left of the room is theirs, from the left."""
     assert fitted_columns([40, 9, 9, 30], 100, {0: 20, 3: 20}, [1]) == {0: 40, 1: 9, 2: 9, 3: 30}

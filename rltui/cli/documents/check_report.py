@@ -106,7 +106,12 @@ def text_lines(
         yield ""
     if common := common_trouble(verdicts, at_step=at_step):
         yield "Several runs:"
-        yield from (f"  {marks[trouble.severity]} {_common(trouble)}" for trouble in common)
+        for trouble in common:
+            words = _common(trouble)
+            room = text_width(4 + cell_width(words)) - 4
+            first, *rest = [words] if room >= cell_width(words) else wrap(words, room)
+            yield f"  {marks[trouble.severity]} {first}"
+            yield from (f"    {part}" for part in rest)
         yield ""
     yield _summary(verdicts, at_step)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import click
 
@@ -11,7 +12,16 @@ from rltui.cli.completions import complete_run
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import load
-from rltui.cli.printing import emit, emit_json, emit_table, fail, no_logs
+from rltui.cli.printing import (
+    emit,
+    emit_json,
+    emit_table,
+    emit_text,
+    fail,
+    no_logs,
+    note_omitted,
+    text_width,
+)  # fmt: skip
 from rltui.common.text import count_of, in_markdown
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
@@ -27,6 +37,7 @@ MAX_ROWS = 20  # without --all
 LARGE_PERCENTAGE = 1000.0  # shown as a factor
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
+KEYS_FROM = 120  # cells of a line from which there is room for the keys
 MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
 
 
@@ -89,27 +100,35 @@ def command(
     if as_json or form == "json":
         emit_json(comparison_document(logdirs, session, base, others, axis))
         return
-    sister_comparisons = session.compare_sisters()
+    sister_comparisons, omitted = session.compare_sisters(), dict[str, None]()
     for view in others:
         comparison = compare(view, base, axis)
         if comparison is None:
-            emit(f"{view.name} and {base.name}: no common {axis} to compare at")
+            emit_text(f"{view.name} and {base.name}: no common {axis} to compare at")
             continue
         title = f"{view.name} against {base.name}, at {_place(comparison)}"
-        emit(f"### {in_markdown(title)}" if form == "markdown" else title)
+        if form == "markdown":
+            emit(f"### {in_markdown(title)}")
+        else:
+            emit_text(title, "  ")
         if (sisters := sister_comparisons.get(view.name)) is not None:
-            emit(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
+            emit_text(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
         for finding in speed_findings(view, base):
-            emit(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
+            emit_text(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
         emit()
         shown = comparison.differences if every else _important(comparison)
-        _print(shown, markdown=form == "markdown")
+        omitted |= dict.fromkeys(_print(shown, markdown=form == "markdown"))
         hidden = len(comparison.differences) - len(shown)
         outside = sum(difference.outside for difference in comparison.differences)
         more = f"; {hidden} more with --all" if hidden else ""
         count = len(comparison.differences)
         metrics = f"{count} metric{'s' * (count != 1)}"
-        emit(f"\n{outside} of {metrics} outside the baseline's spread{more}{_settings(known, view, base)}\n")
+        emit()
+        emit_text(f"{outside} of {metrics} outside the baseline's spread{more}{_settings(known, view, base)}")
+        emit()
+    if form != "markdown":
+        emit_text("▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
+    note_omitted([*omitted])
 
 
 def _settings(known: RunSettings, view: RunView, base: RunView) -> str:
@@ -155,12 +174,17 @@ def _cells(difference: Difference) -> tuple[str, ...]:
     )
 
 
-def _print(differences: tuple[Difference, ...], *, markdown: bool) -> None:
+def _print(differences: tuple[Difference, ...], *, markdown: bool) -> list[str]:
+    """Print the table; returns the headings that had no room.
+
+    Where there is none for keys, metrics of equal titles are told apart by them.
+    """
     limits = dict(enumerate((1, 34, 30, 10, 10, 10, 8, 24)))
     rows = [_cells(difference) for difference in differences]
-    emit_table(
+    uses = Counter(difference.title for difference in differences)
+    if not markdown and text_width(KEYS_FROM) < KEYS_FROM:
+        rows = [(row[0], f"{row[1]} · {row[2]}" if uses[row[1]] > 1 else row[1], *row[2:]) for row in rows]
+    return emit_table(
         HEADS, rows, right=(3, 4, 5, 6), limits=limits, roles=MARKS, markdown=markdown,
         min_widths={1: 20}, optional=(7, 2, 6),
     )  # fmt: skip
-    if not markdown:
-        emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")

@@ -12,7 +12,7 @@ from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.loading import is_run_expression, load
-from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave, note, text_width
+from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave, note_omitted, text_width
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.common.text import cell_width, clean, fit
 from rltui.draw.numbers import format_duration, format_step, short_step
@@ -220,11 +220,12 @@ def _print_runs(
     min_widths = {place[id_]: cells for id_, cells in MIN_WIDTHS.items() if id_ in place}
     # Columns that the user selects are never omitted.
     optional = [place[id_] for id_ in OPTIONAL] if place.keys() >= {*USUAL} else []
-    emit_table(
+    omitted = emit_table(
         heads, rows, right=right, limits=limits, roles=roles, markdown=markdown,
         min_widths=min_widths, optional=optional,
         shorten={place["why"]: fitted_summary} if "why" in place else {},
     )  # fmt: skip
+    note_omitted(omitted)
 
 
 def _print_narrow(
@@ -248,7 +249,7 @@ def _print_narrow(
     told = {*_NARROW, *(column.id for column in columns if column.word in more)}
     if not _WORDS.issuperset(more):
         told |= {"metric", "last"}
-    note(f"no room for {', '.join(column.word for column in columns if column.id not in told)}")
+    note_omitted([column.word for column in columns if column.id not in told])
 
 
 def _narrow_table(
