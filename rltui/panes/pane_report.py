@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from rltui.common.named_tuple import NamedTuple
@@ -65,8 +64,17 @@ def as_record(report: PaneReport) -> dict[str, Any]:
         "rows": [_row(row, shown) for row in shown.metrics],
         "findings": [as_json(finding) for finding in report.findings],
         "notes": list(shown.notes),
-        "answer": None if shown.answer is None else asdict(shown.answer),
+        "answer": _plain(shown.answer),
     }
+
+
+def _plain(value: object) -> object:
+    """Named tuples, at any depth, as mappings of their fields."""
+    if not isinstance(value, tuple):
+        return value
+    plain = [_plain(item) for item in value]
+    fields = getattr(value, "_fields", None)
+    return plain if fields is None else dict(zip(fields, plain, strict=True))
 
 
 def _row(row: Row, shown: PaneView) -> dict[str, Any]:

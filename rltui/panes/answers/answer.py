@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
+from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_value
 from rltui.draw.value_range import share_of
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One number with its unit. `change` is its relative change over `change_steps` steps; None if unknown.
 
     `formula`: how it was derived; empty if it was logged. `plain`: the text is complete without the title.
@@ -41,8 +40,7 @@ def formulas_of(facts: Iterable[Fact]) -> tuple[str, ...]:
     return tuple(f"{fact.title} = {fact.formula}" for fact in facts if fact.formula)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A part of the stacked bar; the shares of a bar add up to one."""
 
     title: str
@@ -51,8 +49,7 @@ class Share:
     named: bool = True  # False for the remainder: small phases and time in no phase
 
 
-@dataclass(frozen=True, slots=True)
-class StepPhase:
+class StepPhase(NamedTuple):
     """A line of the table: a phase of a step. `depth` is 0 for phases that are not part of another one.
 
     `share` is None for a part of another phase and for one that does not run at every step; `note` says
@@ -72,8 +69,7 @@ class StepPhase:
     history: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """A line of a table of amounts: a reason for losing rollouts, a component of the reward.
 
     `share` is None for an amount that is not part of the whole; `note` says what it is. `text` is the amount
@@ -89,8 +85,7 @@ class Amount:
     history: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """A range on the scale that all ranges of an answer share; `middle` is its median, `text` its values."""
 
     title: str
@@ -100,8 +95,7 @@ class Range:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """A distribution over steps: (n,) ends and mean of equal intervals of steps, NaN where unknown.
 
     `words` names the statistics of ends, inner ends and mean. Inner ends are empty if they are unknown.
@@ -119,8 +113,7 @@ class Band:
     inner_high: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ridge:
+class Ridge(NamedTuple):
     """Histograms over time between `low` and `high`: for each interval of steps, oldest first, shares by bin.
 
     The shares of a row add up to one. `source` names their origin, such as logged histograms.
@@ -136,8 +129,7 @@ class Ridge:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class GanttRow:
+class GanttRow(NamedTuple):
     """The disjoint times, (begin, end) in seconds since the step began, in which spans of one name ran.
 
     `seconds` is their total duration, `count` the number of spans.
@@ -146,11 +138,10 @@ class GanttRow:
     title: str
     spans: tuple[tuple[float, float], ...]
     seconds: float
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # its name in JSON; no tuple is counted
 
 
-@dataclass(frozen=True, slots=True)
-class Gantt:
+class Gantt(NamedTuple):
     """The spans of one step by name, in the order in which they begin.
 
     `step` is None for an interval of time that cannot be assigned to a step; `title` names it, `source` the
@@ -164,8 +155,7 @@ class Gantt:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(NamedTuple):
     """One value for each rank, worker or device, by its number."""
 
     title: str
@@ -174,8 +164,7 @@ class Strip:
     text: str  # the extremes with their unit
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceCell:
+class DeviceCell(NamedTuple):
     """A value of a device as text; `heat` (0 to 1) determines its colour, None for none."""
 
     text: str
@@ -189,8 +178,7 @@ def device_cell(value: float | None, unit: str, scale: tuple[float, float] | Non
     return DeviceCell(format_value(value, unit), None if scale is None else share_of(value, *scale))
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """A GPU: a cell for each column of the table, and its utilisation over time (0..1, NaN if unknown)."""
 
     title: str
@@ -199,8 +187,7 @@ class Device:
     note: str = ""  # such as `idle`
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceTable:
+class DeviceTable(NamedTuple):
     """GPUs by node. Histories and `phases` divide the same time, `seconds` in total, into equal intervals.
 
     `phases` has the index in `phase_titles` of each interval's phase of a step, -1 if it is unknown.
@@ -213,8 +200,7 @@ class DeviceTable:
     phase_titles: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What a pane shows above its metrics. Empty fields are not shown; `sentence` is never empty.
 
     `shares_of` names the whole of the shares. `marks` are values marked on the scale of the ranges.
@@ -226,7 +212,7 @@ class Answer:
     shares_of: str = ""
     shares: tuple[Share, ...] = ()
     parts: tuple[StepPhase, ...] = ()
-    inside: Mapping[str, str] = field(default_factory=dict)
+    inside: Mapping[str, str] = {}
     amounts: tuple[Amount, ...] = ()
     amounts_words: tuple[str, str] = ("", "")  # headings of titles and amounts
     ranges: tuple[Range, ...] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from rltui.draw.numbers import FEW, format_share, format_step, format_value
 from rltui.metrics.glossary_files import glossary
@@ -36,7 +35,7 @@ def validation_answer(run: RunValues) -> Answer | None:
             best = float(values.value[at])
             where = f"{_text(best, canonical)} at step {format_step(int(values.step[at]))}"
             text += ", the best so far" if best == last else f"; the best was {where}"
-        last_value = replace(fact(name.title, values, metric.unit), text=_text(last, canonical), told=True)
+        last_value = fact(name.title, values, metric.unit)._replace(text=_text(last, canonical), told=True)
         return Answer(f"{text}.", (last_value,))
     return None
 
@@ -58,7 +57,7 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
         number = fact(quantity.word, values, glossary().metrics[quantity.metric].unit)
         value = _level(values, quantity)
-        facts.append(replace(number, text=value, told=at < SENTENCE_QUANTITIES and value in text))
+        facts.append(number._replace(text=value, told=at < SENTENCE_QUANTITIES and value in text))
     return Answer(f"{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
@@ -25,12 +24,12 @@ def length_answer(run: RunValues) -> Answer | None:
     base = length.metric.removesuffix(".mean")
     cut, most = run.find(tables["end"][0].metric), run.find(f"{base}.max")
     unit = glossary().metrics[length.metric].unit
-    facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit), told=True)]
+    facts = [fact("mean", mean, unit)._replace(text=_amount(mean.now, unit), told=True)]
     if cut is not None:
-        facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now), told=True))
+        facts.append(fact("cut off", cut, "fraction")._replace(text=format_share(cut.now), told=True))
     prompt = run.find("lengths.prompt.mean")
     if prompt is not None:
-        facts.append(replace(fact("prompts", prompt, unit), text=_amount(prompt.now, unit)))
+        facts.append(fact("prompts", prompt, unit)._replace(text=_amount(prompt.now, unit)))
     length_band = band(run, base)
     ridge = (
         next(logged_ridges(run, lambda tag: run.name(tag).pane == "lengths"), None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Range, formulas_of
@@ -33,7 +31,7 @@ def load_answer(run: RunValues) -> Answer | None:
     formulas = glossary().metrics["load.seqlen.max"].derived if ranges else ()
     facts = list(_facts(before, after)) if ranges else []
     if not ranges and logged is None and stragglers:
-        stragglers = (replace(stragglers[0], told=True), *stragglers[1:])
+        stragglers = (stragglers[0]._replace(told=True), *stragglers[1:])
     if logged is not None and before is None:
         now = f"{logged.now:.2f}"
         steps = int(logged.step[-1] - logged.step[0])

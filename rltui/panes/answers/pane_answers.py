@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -78,7 +77,7 @@ def answer_of(
         answer = Answer(sentence)
     if answer is None or not warned or at_step is not None or not (warning := _warning(view, pane)):
         return answer
-    return replace(answer, sentence=f"{warning} {answer.sentence}")
+    return answer._replace(sentence=f"{warning} {answer.sentence}")
 
 
 def _unanswered(view: RunView, pane: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -56,7 +55,7 @@ def reward_answer(run: RunValues) -> Answer | None:
         one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
         title = run.name(values.tag).title if one_part else glossary().metrics[name].title
         now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
-        mean = replace(fact(title.lower(), values, "score"), value=now, text=_text(now), told=True)
+        mean = fact(title.lower(), values, "score")._replace(value=now, text=_text(now), told=True)
         facts += [] if values is score else [mean]  # its fact follows, with the difference
         change = change_since_start(run, values.tag, now, _text, more_is_better=True)
         clauses.append(f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""))
@@ -148,14 +147,14 @@ def _amounts(parts: list[tuple[str, Values]], total: Values | None) -> tuple[lis
 
 def _score_and_difference(score: Values, total: Values) -> list[Fact]:
     """The score, and the difference between it and the total, if there is one."""
-    facts = [replace(one := fact("score", score, "score"), text=format_short(one.value))]
+    facts = [(one := fact("score", score, "score"))._replace(text=format_short(one.value))]
     steps = in_both(score.step, total.step)
     if len(steps):
         difference = Values("", steps, total.at(steps) - score.at(steps))
         if abs(difference.now) > 1e-6 * max(abs(total.now), abs(score.now), 1e-12):
             formula = "difference at the same steps: what is added to the score or taken from it"
             one = fact("reward - score", difference, "score", formula=formula)
-            facts.append(replace(one, text=format_short(one.value), change=None))
+            facts.append(one._replace(text=format_short(one.value), change=None))
     return facts
 
 

@@ -89,8 +89,8 @@ def folded_answer(answer: Answer, rows: Sequence[Row]) -> Answer:
             continue
         holds = at + 1 < len(answer.parts) and answer.parts[at + 1].depth > part.depth
         hidden = part.depth if holds and part.tag in closed else None
-        parts.append(replace(part, title=f"{SIGNS[hidden is None]}{part.title}") if holds else part)
-    return replace(answer, parts=tuple(parts))
+        parts.append(part._replace(title=f"{SIGNS[hidden is None]}{part.title}") if holds else part)
+    return answer._replace(parts=tuple(parts))
 
 
 def _folders(tag: str) -> list[str]:

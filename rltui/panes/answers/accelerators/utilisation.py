@@ -8,8 +8,6 @@ the active ones), and 12 L h T for attention over T tokens in L layers of width 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, in_both, quantile
@@ -50,7 +48,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     if estimate is not None:
         now = fact("MFU", estimate.values, SHARE, formula=estimate.formula)
         ranges.append(_range(f"≈ MFU of {estimate.of}", estimate.values, f"≈ {now.text}"))
-        utilisation.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
+        utilisation.append(now._replace(title=f"MFU of {estimate.of}, estimated,"))
     strips = per_rank(run, "perf")
     steps = step_time(run)
     if not rates and steps is not None:
@@ -65,7 +63,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         if values.value.any():
             metric = glossary().metrics[canonical]
             text = format_value(float(values.value[-LAST:].max()), metric.unit)
-            others.append(replace(fact(metric.title.lower(), values, metric.unit), text=text))
+            others.append(fact(metric.title.lower(), values, metric.unit)._replace(text=text))
             break
     missing = (
         any(run.view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
@@ -83,7 +81,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
             f"│ marks {low} (low) and {_usual_text()} (usual); ranges hold 90 % of the last {LAST} steps"
         )
     if rates and not utilisation and not rates[0].change:
-        rates[0] = replace(rates[0], told=True)
+        rates[0] = rates[0]._replace(told=True)
     facts = (*rates, *others)[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
@@ -100,7 +98,7 @@ def _without_rates(run: RunValues) -> Answer | None:
         return None
     count = fact("tokens a step", tokens, "tokens")
     sentence = "The log has the tokens of a step, but no times: throughput and MFU are not known."
-    return Answer(sentence, (replace(count, text=format_si(count.value)),))
+    return Answer(sentence, (count._replace(text=format_si(count.value)),))
 
 
 def _range(title: str, values: Values, text: str) -> Range:

@@ -6,7 +6,6 @@ Rollouts are lost before training, or of no use in it: in groups whose samples a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -153,7 +152,7 @@ def _waiting(run: RunValues) -> list[Fact]:
                 values = Values(values.tag, values.step[timed], share)
                 formula = "time spent waiting / step time"
             one = fact(title, values, "fraction", formula=formula)
-            facts.append(replace(one, text=format_share(one.value)))
+            facts.append(one._replace(text=format_share(one.value)))
             break
     return facts
 
@@ -168,7 +167,7 @@ def _lag(run: RunValues) -> Fact | None:
     text = f"{versions} version{'' if versions == '1' else 's'}"
     if most is not None:
         text += f" (at most {format_short(float(most.value[-LAST:].max()))})"
-    return replace(one, text=text)
+    return one._replace(text=text)
 
 
 def _cost(run: RunValues, lost: float) -> Fact | None:

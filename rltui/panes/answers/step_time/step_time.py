@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +53,7 @@ def step_time_answer(run: RunValues) -> Answer | None:
             return _by_points(run)
         return Answer(f"{text}.", gantt=chart, notes=spans.notes)
     notes = (*time.answer.notes, *filter(None, [text]), *spans.notes)
-    return replace(time.answer, gantt=chart, notes=notes)
+    return time.answer._replace(gantt=chart, notes=notes)
 
 
 def _by_points(run: RunValues) -> Answer | None:
@@ -100,7 +99,7 @@ def step_time(run: RunValues) -> StepTime | None:
     shares, kept = _shares(top, axis[last], base, base - busy)
     facts = _facts(run, steps)
     if not shares:
-        facts = tuple(replace(one, told=one.title == STEP_FACT) for one in facts)
+        facts = tuple(one._replace(told=one.title == STEP_FACT) for one in facts)
     per_token = _per_token(run, axis)
     parts = _parts(kept, axis, lengths if total and not overlap else work, base, last, per_token)
     parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
@@ -143,7 +142,7 @@ def _one_phase(phases: Sequence[Phase]) -> StepTime | None:
     phase = phases[0]
     time = fact(phase.title.lower(), phase.values, "s")
     text = f"{phase.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
-    return StepTime(Answer(text, (replace(time, told=True),)))
+    return StepTime(Answer(text, (time._replace(told=True),)))
 
 
 def _with_trend(time: Fact) -> str:
@@ -257,7 +256,7 @@ def token_rate(rate: Fact, unit: str) -> Fact:
     """A rate of tokens with its unit spelled out."""
     number = rate.text.split(" ")[0]
     spelled = {"tokens/s/gpu": "tok/s per GPU", "tokens/s": "tok/s"}.get(unit, unit)
-    return replace(rate, text=f"{number} {spelled}", plain=True)
+    return rate._replace(text=f"{number} {spelled}", plain=True)
 
 
 def _tokens(run: RunValues) -> Values | None:
