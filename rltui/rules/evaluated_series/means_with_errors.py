@@ -144,6 +144,11 @@ class RunMeans:
         """(k,) an upper bound of that, without clipping jumps of the level."""
         return self._held.point_spread_of(self.least * (1 + 1e-9))
 
+    @property
+    def least_point_spread(self) -> Floats:
+        """A lower bound of that at every moment, (1,)."""
+        return self._held.point_spread_of(np.zeros(1))
+
     @cached_property
     def floor(self) -> Floats:
         """(k,) a lower bound of `deviation` in a third of its time, without the correlation."""

@@ -327,7 +327,9 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         insignificant = (gain[rows] < MIN_GAIN * error) | (gain[rows] < little)
         if stays_idle(idle, insignificant):
             return None
-        largest = np.maximum(effect * means.point_spread[rows], little)
+        largest = np.maximum(effect * means.least_point_spread, little)
+        if not (insignificant & (gain[rows] + margin * error < largest)).all():
+            largest = np.maximum(effect * means.point_spread[rows], little)
         on[means.moments[rows]] = (gain[rows] + margin * error < largest) & insignificant
         enough_gain = np.maximum(np.minimum(largest, MIN_GAIN * error), little)
         off[means.moments[rows]] = gain[rows] - GAIN_MARGIN * error > enough_gain
@@ -364,14 +366,19 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
         first, wide, start, best = means.start_and_best
-        if rule.number("newest", 0.0):
+        newest = bool(rule.number("newest", 0.0))
+        if newest:
             best = means.mean(means.ticks - wide, means.ticks)
-        error = means.deviation(np.arange(len(means.ticks))) * np.sqrt(1 / wide + 1 / first)
-        sure = best - start > rule.number("sigmas", MIN_GAIN) * error
-        on[means.moments] = sure & (best - start >= _little(rule, window, start, best))
-        off[means.moments] = ~on[means.moments]
-        if rule.number("newest", 0.0):  # a wave of the newest fifth does not end it
-            off[means.moments] = best - start < GAIN_MARGIN * error
+        gain, few, sigmas = best - start, np.sqrt(1 / wide + 1 / first), rule.number("sigmas", MIN_GAIN)
+        found = (gain >= _little(rule, window, start, best)) & (gain > sigmas * (means.floor * few))
+        if stays_idle(idle, found):
+            return None
+        rows = np.arange(len(gain)) if newest else found.nonzero()[0]
+        error = np.full(len(gain), np.inf)
+        error[rows] = means.deviation(rows) * few[rows]
+        found &= gain > sigmas * error
+        # A wave of the newest fifth does not end it.
+        on[means.moments], off[means.moments] = found, gain < GAIN_MARGIN * error if newest else ~found
         value[means.moments], limit[means.moments] = best, start
     if stays_idle(idle, on):
         return None
