@@ -217,13 +217,16 @@ class PointAppender:
         by_log: dict[str, list[Segment]] = {}
         for segment in self.restarts.segments:
             by_log.setdefault(segment.log.path, []).append(segment)
+        restarted = self.restarts.from_scratch()
         for path, segments in by_log.items():
             self._withdraw_restarts(path)
-            self._report_replaced(path, segments, from_scratch=False)
-            self._report_replaced(path, segments, from_scratch=True)
+            self._report_replaced(path, segments, restarted, from_scratch=False)
+            self._report_replaced(path, segments, restarted, from_scratch=True)
 
-    def _report_replaced(self, path: str, segments: Sequence[Segment], *, from_scratch: bool) -> None:
-        causes = [segment for segment in segments if self.restarts.from_scratch(segment) is from_scratch]
+    def _report_replaced(
+        self, path: str, segments: Sequence[Segment], restarted: AbstractSet[int], *, from_scratch: bool
+    ) -> None:
+        causes = [segment for segment in segments if (id(segment) in restarted) is from_scratch]
         merged = sum(
             segment.merged_earlier if from_scratch else segment.merged_superseded for segment in segments
         )

@@ -194,8 +194,9 @@ class Supersession:
         new.start = min(new.start, old.start)
         new.merged_superseded += old.merged_superseded
         new.merged_earlier += old.merged_earlier
-        for each in (old, new):  # before the merge: the first segment is never one from scratch
-            if self.from_scratch(each):
+        restarted = self.from_scratch()  # before the merge: the first segment is never one from scratch
+        for each in (old, new):
+            if id(each) in restarted:
                 new.merged_earlier += each.replaced
             else:
                 new.merged_superseded += each.replaced
@@ -246,8 +247,8 @@ class Supersession:
 
     def _before(self, late: Segment) -> list[Segment]:
         """The segments that `late` follows."""
-        at = self.segments.index(late)
-        return [early for early in self.segments[:at] if self.follows(late, early)]
+        earlier = self.segments[: self.segments.index(late)]
+        return earlier if len(self.logs) < 2 else [early for early in earlier if self.follows(late, early)]
 
     def note_points(
         self, log: AttemptLog, pieces: Sequence[Piece], rows: Rows, points: Points, rows_known: int
@@ -379,7 +380,7 @@ class Supersession:
     def superseded_from(self, segment: Segment) -> Ints | None:
         """By row, the step from which resumes superseded this segment's points; None: nowhere."""
         later = self._after(segment)
-        restarted = self._from_scratch() if later else frozenset()
+        restarted = self.from_scratch() if later else frozenset()
         end = next((at for at, late in enumerate(later) if id(late) in restarted), len(later))
         return self._least(later[:end])
 
@@ -397,16 +398,13 @@ class Supersession:
                 left &= ~superseded
         return found
 
-    def from_scratch(self, segment: Segment) -> bool:
-        """Whether a segment began a training from scratch."""
-        return id(segment) in self._from_scratch()
-
-    def _from_scratch(self) -> AbstractSet[int]:
+    def from_scratch(self) -> AbstractSet[int]:
+        """The segments that began a training from scratch, by `id`: all are compared with all."""
         return from_scratch(self.segments, self._before) if len(self.segments) > 1 else frozenset()
 
     def replaced_points(self) -> tuple[int, int]:
         """Points that resumes superseded, and points of trainings before one that began from scratch."""
-        restarted = self._from_scratch()
+        restarted = self.from_scratch()
         superseded = earlier = 0
         for segment in self.segments:
             superseded += segment.merged_superseded + (0 if id(segment) in restarted else segment.replaced)
@@ -429,7 +427,7 @@ class Supersession:
                 if not number or segment.reason != "file" or self._resumes(segment)
             ]
             self._attempts = (key, begun)
-        restarted = self._from_scratch()
+        restarted = self.from_scratch()
         return [
             Attempt(
                 segment.start if number and segment.start < HIGHEST else segment.first_step,
