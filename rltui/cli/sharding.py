@@ -40,7 +40,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
         """See click."""
         match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", value)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            self.fail(f"{value!r} is no part such as 3/40: I from 1 to N", param, ctx)
+            self.fail(f"{value!r} is not a shard such as 3/40: I/N, with I from 1 to N", param, ctx)
         return int(match[1]), int(match[2])
 
 

@@ -119,7 +119,7 @@ def make_private(folder: Path) -> None:
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o700)
     if not folder.is_dir():
-        raise NotADirectoryError(None, "is no folder", str(folder))
+        raise NotADirectoryError(None, "is not a folder", str(folder))
 
 
 @contextlib.contextmanager

@@ -254,7 +254,9 @@ class ConvertedField(Field[T], Generic[S, T]):
         try:
             return self.make(checked)
         except (ValueError, re.error) as error:
-            report(path, f"is no regular expression: {error}" if isinstance(error, re.error) else str(error))
+            report(
+                path, f"is not a regular expression: {error}" if isinstance(error, re.error) else str(error)
+            )
             return INVALID
 
     def _schema(self) -> JsonSchema:

@@ -116,7 +116,7 @@ def _read_text(path: Path) -> str:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         if status.st_size > MAX_BYTES:
             raise ValueError(f"it is larger than {MAX_BYTES:,} bytes")
         return file.read(MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n")

@@ -170,7 +170,7 @@ async def test_what_cannot_be_answered_is_an_error_of_one_line(logs: Path) -> No
         assert "get_series takes run, metrics" in await refusal(
             client, "get_series", run="seed7", metric="kl"
         )
-        assert "no condition" in await refusal(client, "wait", until=["soon"])
+        assert "not a condition" in await refusal(client, "wait", until=["soon"])
         assert "no tool named" in await refusal(client, "delete_run")
 
 

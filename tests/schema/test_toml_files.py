@@ -57,11 +57,11 @@ def test_a_missing_folder_is_told(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
-    """What is no regular file is told at once."""
+    """What is not a regular file is told at once."""
     os.mkfifo(folder / "c.toml")
     problems: list[Problem] = []
     assert list(tables(folder, problems)) == ["a", "b"]
-    assert [problem.message for problem in problems] == ["cannot be read: it is no regular file"]
+    assert [problem.message for problem in problems] == ["cannot be read: it is not a regular file"]
 
 
 def _problems(data: Path) -> list[str]:

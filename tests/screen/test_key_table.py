@@ -454,7 +454,7 @@ def test_a_log_without_times_has_no_axis_of_times() -> None:
     screen.go_to_tag("actor/entropy")
     screen.press("enter")
     screen.press("x")
-    assert "no other axis" in screen.message and screen.state.saved.axis == "step"
+    assert "the only x axis" in screen.message and screen.state.saved.axis == "step"
     screen.state.saved.axis = "wall"
     screen.state.clear_message()
     assert "axis: step" in text(screen) and "no finite points" not in text(screen)

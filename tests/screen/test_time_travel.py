@@ -182,7 +182,7 @@ def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch
     screen.go("findings")
     for size in ((140, 45), (80, 24)):
         page = text_of(screen, *size)
-        assert "critical   Values became NaN" in page and "Told as far as this moment is remembered" in page
+        assert "critical   Values became NaN" in page and "Old values are no longer in memory" in page
         assert "-7.0" not in page
     assert "(as far as remembered)" in text_of(screen, 140, 45)
     assert all(one.state == "firing" and one.value is None for one in screen.findings())

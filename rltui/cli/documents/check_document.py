@@ -83,10 +83,10 @@ def from_documents(documents: Sequence[Mapping[str, Any]]) -> EvaluatedRuns:
         len({block["of"] for block in blocks}) > 1
         or len({tuple(document["logdirs"]) for document in documents}) > 1
     ):
-        raise ValueError("the documents are of different cuts or LOGDIRs")
+        raise ValueError("the documents are of different LOGDIRs, or of different numbers of shards")
     by_index = {block["index"]: block for block in blocks}
     if len(by_index) < len(blocks):
-        raise ValueError("a shard is there twice")
+        raise ValueError("a shard is given twice")
     evaluated = merge(map(shard_result_from_plain, by_index.values()))
     evaluated.lost = sum(block["lost"] for block in blocks)
     count = blocks[0]["of"]

@@ -56,7 +56,7 @@ def parse_condition(text: str) -> Condition:
     match = _COMPARISON.fullmatch(words)
     if match is None:
         raise ConditionError(
-            f"{clean(text)!r} is no condition; one is step>=500, finding>=critical, end, stalled, "
+            f"{clean(text)!r} is not a condition; one is step>=500, finding>=critical, end, stalled, "
             f"or metric NAME>0.6"
         )
     metric, name, sign, limit = match[1], match[2], match[3], match[4].strip()
@@ -68,7 +68,7 @@ def parse_condition(text: str) -> Condition:
     try:
         value = float(limit)
     except ValueError:
-        raise ConditionError(f"{clean(text)!r}: {clean(limit)!r} is no number") from None
+        raise ConditionError(f"{clean(text)!r}: {clean(limit)!r} is not a number") from None
     if metric is not None:
         return Condition(words, "metric", name, COMPARISONS[sign], value)
     if name == "step":

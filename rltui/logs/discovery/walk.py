@@ -477,7 +477,7 @@ class FolderWalker:
             return
         path = clean(shown) or "."
         if error.errno == errno.ENOENT:
-            problem = Problem("info", "dangling-link", path, "leads to nothing")
+            problem = Problem("info", "dangling-link", path, "is a link to something that does not exist")
         else:
             reason = quote(error.strerror or str(error))
             problem = Problem(

@@ -160,7 +160,7 @@ def _unreadable(shown: str, message: str) -> HParams:
 def _json(text: str, name: str, shown: str) -> HParams:
     record = parse_json(text)
     if record is None:
-        message = "no JSON object; the settings in it are not shown"
+        message = "not a JSON object; the settings in it are not shown"
         return _unreadable(shown, message) if text.strip() else NO_HPARAMS
     if name == TRAINER_STATE:
         keys = known_hparams().trainer_state_keys

@@ -303,4 +303,4 @@ def parse_yaml(text: str) -> object:
     except (RecursionError, TypeError, AttributeError, OverflowError, LookupError) as error:
         # Raised by PyYAML's constructors for values that do not have their declared type, such as `!!bool
         # maybe`.
-        raise ValueError(f"no YAML that can be read ({type(error).__name__})") from error
+        raise ValueError(f"cannot be read as YAML ({type(error).__name__})") from error

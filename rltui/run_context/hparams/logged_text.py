@@ -53,7 +53,7 @@ def _of_text(text: Text) -> HParams:
     if record is None:
         if not text.body.lstrip().startswith("{"):
             return NO_HPARAMS  # prose about hyperparameters
-        message = "the record is no whole JSON object; what it says is not shown"
+        message = "the record is not a complete JSON object; the settings in it are not shown"
         return HParams(problems=(Problem("warning", "settings-unreadable", source, message),))
     return hparams_of(record, source, "" if name.lower() in known_hparams().text_names else name)
 

@@ -57,7 +57,7 @@ class Slurm:
     def folders(self, job: str) -> tuple[str, ...]:
         """The folders in which a job works and writes its console. Raises SchedulerError."""
         if not _ID.fullmatch(job):
-            raise SchedulerError(f"{quote(job)} is no job of Slurm: give its number")
+            raise SchedulerError(f"{quote(job)} is not the number of a Slurm job, such as 4711")
         if not is_installed("scontrol"):
             raise SchedulerError("scontrol is not installed here: give the folder of the run instead")
         return parse_folders(self._run(["scontrol", "show", "job", job]))

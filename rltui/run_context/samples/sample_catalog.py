@@ -248,7 +248,7 @@ class Catalog:
             record = orjson.loads(line)
         except ValueError:
             if not torn:
-                message = "holds lines that are no JSON; they are left out"
+                message = "holds lines that are not JSON; they are left out"
                 self._report("warning", "not-json", file.shown, message)
             return False
         if isinstance(record, dict):

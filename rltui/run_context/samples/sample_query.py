@@ -96,7 +96,7 @@ def _regex(pattern: str, negative: bool) -> Callable[[str], bool]:
     try:
         compiled = re.compile(pattern, re.IGNORECASE)
     except re.error as error:
-        raise FilterError(f"/{pattern}/ is no regular expression: {error}") from None
+        raise FilterError(f"/{pattern}/ is not a regular expression: {error}") from None
     return lambda text: (compiled.search(text) is not None) != negative
 
 

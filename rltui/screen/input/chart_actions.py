@@ -141,7 +141,7 @@ def _turn_axis(state: AppState, chart: ChartOverlay) -> None:
     if view is not None:
         axes = axes_of(view)
         if len(axes) == 1:
-            state.notify("its logs tell no times and count nothing but steps: there is no other axis")
+            state.notify("the only x axis is steps: the logs have no times and no other counter")
             return
         state.saved.axis = axes[(axes.index(axis) + 1) % len(axes)] if axis in axes else axes[1]
     chart.zoom = chart.cursor = None

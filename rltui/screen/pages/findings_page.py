@@ -21,7 +21,9 @@ def findings_page(state: AppState, width: int, height: int) -> Page:
     causes = {one.id for one in shown_run.findings(state)}
     lead: list[list[Line]] = []
     if past is not None and not past.whole:
-        lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
+        lead.append(
+            [line((" Old values are no longer in memory; these findings were reported then.", "mark"))]
+        )
     view = shown_run.run(state)
     if view is not None and not any(one.state != "resolved" for one in listed):
         nothing = [line((" ✓ ", "good"), ("Nothing to report.", "text"))]

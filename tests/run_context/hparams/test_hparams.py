@@ -248,14 +248,14 @@ def test_a_large_trainer_state_is_read_at_its_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "body", "words"),
     [
-        ("config.json", '{"lr": 1', "no JSON object"),
-        ("config.json", "[1]", "no JSON object"),
+        ("config.json", '{"lr": 1', "not a JSON object"),
+        ("config.json", "[1]", "not a JSON object"),
         ("config.json", "large", "too large"),
         ("config.yaml", "a: [1,\nb: 2", "line"),
         ("config.yaml", "- 1\n- 2\n", "no mapping"),
         ("config.yaml", "? [a, b]\n: 1\n? {c: d}\n: 2\n", "unhashable"),
-        ("config.yaml", "a: !!bool maybe\n", "no YAML that can be read"),
-        ("config.yaml", "a: !!int ''\n", "no YAML that can be read"),
+        ("config.yaml", "a: !!bool maybe\n", "cannot be read as YAML"),
+        ("config.yaml", "a: !!int ''\n", "cannot be read as YAML"),
     ],
 )
 def test_unusable_files_are_told(tmp_path: Path, name: str, body: str, words: str) -> None:

@@ -99,7 +99,7 @@ def test_without_slurm_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.Monk
     assert Slurm(run).jobs() == ()
     with pytest.raises(SchedulerError, match="scontrol is not installed"):
         Slurm(run).folders("4711")
-    with pytest.raises(SchedulerError, match="is no job of Slurm"):
+    with pytest.raises(SchedulerError, match="is not the number of a Slurm job"):
         Slurm(run).folders("4711; rm")
     with pytest.raises(SchedulerError, match="cannot be started"):
         output_of(["squeue"])

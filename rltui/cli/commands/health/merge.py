@@ -39,7 +39,7 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
     except (KeyError, TypeError, AttributeError, IndexError):
         fail("not made by `rltui check --json --shard I/N`, or by another release; make them again")
     except ValueError as error:
-        fail(f"{error}; give each shard of one cut once")
+        fail(f"{error}; give the documents of --shard 1/N to N/N, each once")
     note_problems(problem for problem in evaluated.problems if problem.code.startswith("shard-"))
     if not evaluated.verdicts and not evaluated.lost:
         fail("no run in any of the shards")
@@ -54,7 +54,7 @@ def _read(file: str) -> dict[str, Any]:
     except OSError as error:
         fail(f"{clean(file)}: cannot be read: {error.strerror}")
     except ValueError as error:
-        fail(f"{clean(file)}: no JSON document: {clean(str(error))}; was its command interrupted?")
+        fail(f"{clean(file)}: not a JSON document: {clean(str(error))}; was its command interrupted?")
     if not isinstance(document, dict) or "shard" not in document:
         fail(f"{clean(file)}: not the document of a shard; `rltui check --json --shard I/N` makes those")
     return document

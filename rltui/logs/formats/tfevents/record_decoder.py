@@ -19,7 +19,7 @@ from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates import BODY, SIMPLE_VALUE, STEP_KEY, WALL_KEY, TemplateCache
 
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
-UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")
+UNREADABLE = ("unreadable-record", "the checksum is right, but the content is not an event")
 
 _STEP = bytes([STEP_KEY])
 _ZEROS = bytes(64)  # in a damaged record: perhaps a page that has not arrived
