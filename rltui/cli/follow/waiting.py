@@ -75,30 +75,38 @@ def wait(
             break
     waited = time.monotonic() - began
     views = followed.session.ordered()
-    if match is None:
-        outcome, code = "timed-out", TIMED_OUT
-        what = " or ".join(condition.text for condition in conditions)
-        whys = [unknown_metric(conditions, views), nothing_follows(conditions, views, time.time())]
-        whys = whys if views else [_no_run(run_glob)]
-        message = "; ".join([f"{clean(what)} did not hold within {timeout:g} s", *filter(None, whys)])
-    else:
-        outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
-        message = match.message
-    found = None if match is None else match.finding
-    if match is not None and found is not None:
+    fields = _timed_out(conditions, views, run_glob, timeout) if match is None else _reached(match, views)
+    runs = [verdict_of(view, time.time()).describe() for view in views]
+    return {**about(logdirs), **fields, "waited": round(waited, 3), "runs": runs}
+
+
+def _timed_out(
+    conditions: Sequence[Condition], views: Sequence[RunView], run_glob: str | None, timeout: float
+) -> dict[str, Any]:
+    """The outcome if no condition held within `timeout` seconds, and why that may be."""
+    what = " or ".join(condition.text for condition in conditions)
+    whys = [unknown_metric(conditions, views), nothing_follows(conditions, views, time.time())]
+    whys = whys if views else [_no_run(run_glob)]
+    message = "; ".join([f"{clean(what)} did not hold within {timeout:g} s", *filter(None, whys)])
+    fields = dict.fromkeys(("condition", "run", "step", "value", "finding"))
+    return {"outcome": "timed-out", "exit_code": TIMED_OUT, **fields, "message": message}
+
+
+def _reached(match: Match, views: Sequence[RunView]) -> dict[str, Any]:
+    """The outcome if a condition holds."""
+    outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
+    found = match.finding
+    if found is not None:
         found = next((with_written_values(view, found) for view in views if view.name == match.run), found)
     return {
-        **about(logdirs),
         "outcome": outcome,
         "exit_code": code,
-        "condition": None if match is None else clean(match.condition.text),
-        "run": None if match is None else match.run,
-        "step": None if match is None else match.step,
-        "value": None if match is None else match.value,
+        "condition": clean(match.condition.text),
+        "run": match.run,
+        "step": match.step,
+        "value": match.value,
         "finding": None if found is None else finding_json(found),
-        "message": message,
-        "waited": round(waited, 3),
-        "runs": [verdict_of(view, time.time()).describe() for view in views],
+        "message": match.message,
     }
 
 

@@ -11,7 +11,7 @@ from rltui.common.arrays import in_both
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.answer import Amount, Answer, Band, Fact, formulas_of
+from rltui.panes.answers.answer import Amount, Answer, Band, Fact, Ridge, formulas_of
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.facts import fact
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, level_text
@@ -73,25 +73,28 @@ def reward_answer(run: RunValues) -> Answer | None:
         notes.append("components do not add up to the reward: their weights are not logged")
     if len(parts) > MAX_COMPONENTS:
         notes.append(f"{len(parts) - MAX_COMPONENTS} smaller components are left out")
-    bands = filter(None, (band(run, name) for name in (base, SCORE if score is not None else None) if name))
-    samples = run.inputs.samples
-    ridges = [
-        *logged_ridges(run, lambda tag: _is_reward(run, tag)),
-        *filter(None, (
-            sample_ridge(samples, "reward", "Reward of samples", "score", run.at_step),
-            sample_ridge(samples, "advantage", "Advantage of samples", "", run.at_step),
-        )),
-    ]  # fmt: skip
     formulas = formulas_of(facts)
     if len(amounts) > 1:
         share = f"share of a component = its size / sizes of all components, medians of {LAST} steps"
         formulas = (share, *formulas)
+    bands = filter(None, (band(run, name) for name in (base, SCORE if score is not None else None) if name))
     return Answer(
         "; ".join(clauses or ["The log has components of rewards, but no total"]) + ".",
         tuple(facts), amounts=tuple(amounts), amounts_words=("component", "mean"),
-        bands=tuple(_distinct(bands)), ridges=tuple(ridges[:MAX_RIDGES]), notes=tuple(notes),
+        bands=tuple(_distinct(bands)), ridges=_ridges(run), notes=tuple(notes),
         formulas=formulas,
     )  # fmt: skip
+
+
+def _ridges(run: RunValues) -> tuple[Ridge, ...]:
+    """Distributions of rewards and advantages over time, from logged histograms first, then from samples."""
+    samples = run.inputs.samples
+    of_samples = (
+        sample_ridge(samples, "reward", "Reward of samples", "score", run.at_step),
+        sample_ridge(samples, "advantage", "Advantage of samples", "", run.at_step),
+    )
+    found = [*logged_ridges(run, lambda tag: _is_reward(run, tag)), *filter(None, of_samples)]
+    return tuple(found[:MAX_RIDGES])
 
 
 def _judged(run: RunValues, tag: str) -> bool:

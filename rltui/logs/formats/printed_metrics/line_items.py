@@ -236,23 +236,7 @@ def _parse_labelled(text: str) -> LabelledLine:
         named = counter_of(name) is None and name.split(" ")[-1].lower() not in known.unnamed
         if named and number < _CLOCK and not is_rounded_away(name, plain[2]):
             return LabelledLine([], {name.rstrip("."): number}, only_items=True)
-    if text[:1] == "(":
-        text = RAY.sub("", text, count=1)
-    for holds, rewrites in known.rewrites.items():
-        if holds in text:
-            for rewrite in rewrites:
-                text = rewrite.pattern.sub(rewrite.becomes, text)
-    if "{" in text or "('" in text:
-        text = _QUOTED.sub(r"\2", _KEY.sub(_expand_key, text).translate(_BRACES))
-    role, text = known.without_prefixes(text.lstrip())
-    if "(" in text:
-        text = _WRAPPED.sub(r"\1", text)
-        if _OPENED.search(text):
-            text = _GROUP.sub(_expand_group, text)
-    if _LISTED.search(text):
-        text = _LIST.sub(_expand_list, text)
-    if text.count("/") > 1:
-        text = _SLASHED.sub(_expand_slashed, text)
+    role, text = _as_labelled(text)
     counters: dict[str, Counter] = {}
     if both := _EPOCH_AND_BATCH.search(text):
         epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
@@ -301,6 +285,29 @@ def _parse_labelled(text: str) -> LabelledLine:
         counters[alone[1].name] = alone[1]
     only_items = rests and (labelled or bool(counters))
     return LabelledLine(_by_rank(counters.values()), numbers, only_items, role)
+
+
+def _as_labelled(text: str) -> tuple[str, str]:
+    """The role at the start of a line, and the rest: dictionaries, groups and lists as labelled numbers."""
+    known = words()
+    if text[:1] == "(":
+        text = RAY.sub("", text, count=1)
+    for holds, rewrites in known.rewrites.items():
+        if holds in text:
+            for rewrite in rewrites:
+                text = rewrite.pattern.sub(rewrite.becomes, text)
+    if "{" in text or "('" in text:
+        text = _QUOTED.sub(r"\2", _KEY.sub(_expand_key, text).translate(_BRACES))
+    role, text = known.without_prefixes(text.lstrip())
+    if "(" in text:
+        text = _WRAPPED.sub(r"\1", text)
+        if _OPENED.search(text):
+            text = _GROUP.sub(_expand_group, text)
+    if _LISTED.search(text):
+        text = _LIST.sub(_expand_list, text)
+    if text.count("/") > 1:
+        text = _SLASHED.sub(_expand_slashed, text)
+    return role, text
 
 
 def line_of(numbers: Mapping[str, float]) -> LabelledLine:

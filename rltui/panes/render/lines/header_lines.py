@@ -40,7 +40,12 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     If there is little room facts are left out, the run's name last. `alone`: only the first line, with a
     glyph for the health.
     """
-    glyph, word, role, sentence = _health(head)
+    first = _run_line(head, width, alone=alone)
+    return [first] if alone else [first, _health_line(head, width, right)]
+
+
+def _run_line(head: Header, width: int, *, alone: bool) -> Line:
+    """The name of a run, and at the right end its state and progress. alone: with a glyph for its health."""
     state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
     # In the order of display, each with a rank: the highest is left out first.
     ranked = [(head.step_text, 0)]
@@ -74,14 +79,20 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     whole = cell_width(long) <= min(room(), MAX_NAME_CELLS)
     name = long if whole else fit(short, max(room(), 6))
     who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
-    first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)
     if alone:
-        return [first]
+        glyph, _, role, _ = _health(head)
+        who = [(f" {glyph}", role), *who]
+    return sides(who, [*tail, (" ", "text")], width)
+
+
+def _health_line(head: Header, width: int, right: Sequence[Span]) -> Line:
+    """The health of a run, and as much of its sentence as fits before the spans at the right end."""
+    glyph, word, role, sentence = _health(head)
     health = f" {glyph} {word}"
     words: list[Span] = [(health, role)]
     if sentence:
-        used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
-        room_left = width - used
+        right_cells = sum(cell_width(text) for text, _ in right) + (2 if right else 0)
+        room_left = width - cell_width(health) - 4 - right_cells
         fitting = cut_sentence(sentence, max(room_left, 12))
         onset = head.headline[head.headline.rfind(" (") :] if head.headline else ""
         dated = onset in sentence and onset not in fitting  # the onset matters more than the whole sentence
@@ -95,7 +106,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         elif fitting.endswith("…") and head.headline:
             # The glyph says how severe it is; half a sentence says nothing.
             title = head.headline.rpartition(" (")[0] or head.headline
-            room_left = width - 4 - (sum(cell_width(text) for text, _ in right) + 2 if right else 0)
+            room_left = width - 4 - right_cells
             if room_left < cell_width(title) <= width - 4:
                 right, room_left = (), width - 4
             words = [(f" {glyph} ", role), (cut(title, room_left), "text")]
@@ -103,7 +114,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
             pass  # the glyph and its word suffice; numbers are not cut: `usual gap 2…` is not 20 s
         elif fitting:
             words.append((f"   {fitting}", "text"))
-    return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
+    return sides(words, [*right, (" ", "text")] if right else [], width)
 
 
 def _shorter(head: Header) -> Iterator[str]:
