@@ -30,6 +30,7 @@ from rltui.rules.rulebook import rulebook
         ("margins increase but validation does not", "over-fitting-pairs"), ("stragglers", "straggler"),
         ("load balancing", "load-balance"), ("pass@k", "pass-at-k"), ("PPO", "ppo"),
         ("sparse reward", "sparse-reward"),
+        ("stalled?", "run-state"), ("sister runs", "sister-runs"), ("nats", "nat"), ("remark", "finding"),
         ("high clip fraction", "updates-too-large"), ("zero advantage", "no-advantage"),
     ],
 )  # fmt: skip

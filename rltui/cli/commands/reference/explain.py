@@ -121,4 +121,4 @@ def _note_unknown(key: str, framework: str | None) -> None:
         hint = f"; it is a pane: `rltui glossary --pane {pane_id(key) or key}`{hint}"
     if labels:
         hint = f"; it is a name of {', '.join(labels)}{hint}"
-    note(f"{clean(key, 120)}: no metric{of_framework} by this name{hint}")
+    note(f"{clean(key, 120)}: no metric{of_framework or ' or term'} by this name{hint}")
