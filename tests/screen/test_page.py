@@ -8,6 +8,8 @@ from rltui.draw.cells import ROLES, line
 from rltui.draw.themes import PLAIN, Theme, load_themes, shipped_folder
 from rltui.screen.pages.page import Page, box, over, scrolled
 from rltui.screen.terminal.strips import StripPalette
+from tests.support.runs.made_run import believable
+from tests.support.screen.screens import opened
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,11 @@ def test_the_bar_of_a_selection_is_one_colour(theme: Theme) -> None:
         assert len({(style.color, style.bgcolor, style.reverse, style.dim) for style in styles}) == 1
     else:
         assert len({style.bgcolor for style in styles}) == 1
+
+
+def test_hints_of_a_narrow_box_are_whole() -> None:
+    """Where hints have no room the way back stays, and none is cut."""
+    screen = opened(believable())
+    screen.press("E")
+    edge = next(line.text for line in screen.frame(40, 12).lines if "╰" in line.text)
+    assert "Esc back" in edge and "…" not in edge

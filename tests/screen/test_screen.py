@@ -232,6 +232,14 @@ def test_without_a_run_it_waits() -> None:
     assert "not exist" not in screen.text()
 
 
+def test_the_current_folder_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without a LOGDIR it waits in the current folder, and says which one that is."""
+    monkeypatch.chdir(tmp_path)
+    screen = monitor_without_runs()
+    screen.state.options = replace(screen.state.options, logdirs=(".",))
+    assert f"in{tmp_path}" in "".join(screen.text().split())
+
+
 def test_nothing_is_missed_before_the_first_search_ends() -> None:
     """On a slow file system folders take seconds: nobody is told that the logs may be elsewhere."""
     screen = monitor_without_runs()

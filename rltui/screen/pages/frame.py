@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width, count_of, fit
+from pathlib import Path
+
+from rltui.common.text import cell_width, clean, count_of, fit
 from rltui.draw.cells import BLANK, Span, crop, line, wrap
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
@@ -114,7 +116,8 @@ def _waiting(state: AppState, width: int, height: int) -> Page:
 
 def _what_is_there(state: AppState) -> list[tuple[str, str]]:
     """Sentences on the LOGDIRs while no run is known, with their roles."""
-    folders, wanted, session = ", ".join(state.options.logdirs) or ".", state.options.run_glob, state.session
+    wanted, session = state.options.run_glob, state.session
+    folders = ", ".join(_folder(one) for one in state.options.logdirs or ("",))
     others = [*session.others, *(name for name in session.runs if wanted)]
     if state.loading is not None:
         return [(f"Reading {folders}", "text")]
@@ -135,6 +138,11 @@ def _what_is_there(state: AppState) -> list[tuple[str, str]]:
     told.append((_LOGS, "dim"))
     told.append((f"{_WAITING} Are the logs elsewhere? Quit, and open their folder: rltui FOLDER", "dim"))
     return told
+
+
+def _folder(logdir: str) -> str:
+    """A LOGDIR as it was given; the current folder by its path, since a dot says nothing."""
+    return clean(str(Path.cwd())) if logdir in ("", ".") else logdir
 
 
 def _searched(found: Searched) -> str:

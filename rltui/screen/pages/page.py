@@ -194,6 +194,7 @@ def box(
         back = one.back
         spans = [(text, f"{role}/{back}" if back else role) for text, role in body.spans]
         frame.append(line(("│ ", "dim"), *spans, (" │", "dim"), back="panel"))
+    hints = fitting(hints, inner - line(*note).width, ("back",))  # the last one has no gap behind it
     gaps = [span for hint in hints for span in (("  ", "dim"), *hint.spans)][1:]
     words = crop(line(*note, *gaps), inner - 2)
     rest = inner + 1 - words.width - (2 if words.spans else 0)
