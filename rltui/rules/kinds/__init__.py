@@ -81,6 +81,8 @@ IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
 _CARRY = {"collapse", "drop", "frozen", "flat", "best", "above-start"}
 # Kinds that compare a gain with the deviation of single points, which is computed before these are joined.
 POINTS_COMPARED = {"gain-lost", "no-gain"}
+# Kinds that compare means of whole runs, which takes ten times as long as others.
+OF_WHOLE_RUNS = {"gain-lost", "below-start", "no-gain", "gained"}
 
 
 def carries(rule: Rule) -> bool:
@@ -88,4 +90,13 @@ def carries(rule: Rule) -> bool:
     return rule.kind in _CARRY or rule.words.get("of") in threshold.CARRIED
 
 
-__all__ = ["IDLE_RANGES", "KINDS", "POINTS_COMPARED", "ConditionStates", "IdleRange", "Kind", "carries"]
+__all__ = [
+    "IDLE_RANGES",
+    "KINDS",
+    "OF_WHOLE_RUNS",
+    "POINTS_COMPARED",
+    "ConditionStates",
+    "IdleRange",
+    "Kind",
+    "carries",
+]
