@@ -31,7 +31,7 @@ import sys, time
 from pathlib import Path
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
-from rltui.session import Session
+from rltui.session.session import Session
 from rltui.store.store import Store
 
 def peak():
