@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TypeAlias
 
 import numpy as np
@@ -175,6 +174,8 @@ def _text(
     bold: bool = False,
 ) -> str:
     """Text whose base line is at `y`."""
+    from html import escape  # it has a table of 0.4 MB, which the screen does not need
+
     weight = ' font-weight="bold"' if bold else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{color}" '

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.database_run import columns_of
 from rltui.logs.formats.trackers.part_reader import unique_names
 from rltui.logs.sample_layouts.layouts import LayoutMatch, stored_trace
 from rltui.logs.sample_layouts.sample import Sample
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _COLUMNS = {"id", "run_id", "run_name", "step", "key", "messages", "metadata"}
 
