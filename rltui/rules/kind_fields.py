@@ -38,7 +38,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "course": ("z", "relative", "noises", "absolute"),
     "peaked": ("fraction", "sigmas", "least"),
     "outlier": ("times", "sigmas", "least"),
-    "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting"),
+    "gain-lost": ("fraction", "sigmas", "least", "young", "effect", "own_noise", "lasting", "present"),
     "below-start": ("fraction", "sigmas", "least", "young", "lasting", "steps", "episodes"),
     "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
     "gained": ("sigmas", "within", "newest"),

@@ -74,6 +74,7 @@ class Rule(NamedTuple):
     for_ticks: int = 1  # `for`: ticks for which the condition must hold before the rule fires
     keep_firing_for: int = 4  # ticks for which it must not hold before the rule is resolved
     warmup: int = 0  # points before which it does not fire
+    remark_for: float = 0.0  # share of the run so far for which its condition must hold to be no remark
     latch: bool = False  # compare with the limit at the onset until the value has recovered
     skip_zeros: bool = False  # values of exactly zero are not measurements and make no ticks
     applies: Applies = Applies()

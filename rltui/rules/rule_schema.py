@@ -99,6 +99,7 @@ _RULE: dict[str, Field[Any]] = {
     "severity": TextField(choices=(*RANK, RECORDING)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
     **dict.fromkeys(("latch", "skip_zeros"), BoolField()),
+    "remark_for": NumberField(minimum=0, maximum=1),
     "unless_logged": MapField(_TEXT),
     "applies": TableField(
         {

@@ -89,12 +89,14 @@ EPISODE = 5  # steps of an episode in which actions have consequences
 def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The newest mean has lost a `fraction` of what the best one had gained, by `sigmas` errors.
 
-    The gain is counted from the lowest mean before the best, or from the first twentieth of the run. A policy
-    that was never better than at its start has lost nothing: it may be exploring. Nor has one whose gain was
-    less than `effect` deviations of single points, which is none for `no_gain`. With `own_noise` the errors
-    of the newest ticks are from their own noise; for crashes only, since healthy runs lose half of a gain and
-    recover. With `lasting` the loss must last so many ticks, fewer the larger it is and half as many in a
-    young run, without a recovery: if tasks become harder on purpose, a loss at one step is learnt again.
+    The gain is counted from the lowest mean before the best, or from the first twentieth of the run. A
+    policy that was never better than at its start has lost nothing: it may be exploring. Nor has one
+    whose gain was less than `effect` deviations of single points, which is none for `no_gain`. With
+    `own_noise` the errors of the newest ticks are from their own noise; for crashes only, since healthy
+    runs lose half of a gain and recover. With `present` it is resolved as soon as less than the
+    `fraction` is lost. With `lasting` the loss must last so many ticks, fewer the larger it is and half
+    as many in a young run, without a recovery: if tasks become harder on purpose, a loss at one step is
+    learnt again.
     """
     means = window.run_means()
     if idle and means is None:
@@ -125,7 +127,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
             if quiet and not added and (length := _at_floor(window.ticks.value[: int(means.ticks[row])])):
                 levels = _lost(rule, window, means, row, length, float(means.least[row]))
                 added = levels is not None and found.add(row, length, *levels)
-    return found.states(idle)
+    return found.states(idle, present=bool(rule.number("present", 0.0)))
 
 
 def _at_floor(values: Floats) -> int:
@@ -508,8 +510,8 @@ class _Fall:
                 found[row] = values[count - count // LATE : count].min()
         return found
 
-    def states(self, idle: bool) -> ConditionStates | None:
-        """The states of all moments."""
+    def states(self, idle: bool, *, present: bool = False) -> ConditionStates | None:
+        """The states of all moments. `present`: resolved above the limit of the fall, whatever the errors."""
         if idle and not self._falls:
             return None
         m = len(self._window)
@@ -526,6 +528,8 @@ class _Fall:
         for moment, fall in self._falls.items():
             on[moment] = True
             value[moment], limit[moment], before[moment], recovery[moment], until[moment], _ = fall
+        if present:
+            recovery, surely = limit.copy(), value
         return ConditionStates(
             on, off, value, limit, lambda k: self._falls[k][-1],
             upward=False, recovery=recovery, surely=surely, before=before,

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rltui.common.problem import SEVERITIES
 from rltui.rules.evaluated_series.ended_series import ended
 from rltui.rules.evaluated_series.ticks import START, NonFinitePeriod, Ticks
 from rltui.rules.kinds import non_finite
@@ -308,9 +309,18 @@ def _firing(state: RuleState | UserRuleState, period: ActivePeriod) -> Firing | 
     if not period.firing:
         return None
     return Firing(
-        rule, state.ticks, period.since_step, period.value, period.limit, period.before, rule.severity,
-        period.worst, period.worst_step,
+        rule, state.ticks, period.since_step, period.value, period.limit, period.before,
+        _severity(state, period), period.worst, period.worst_step,
     )  # fmt: skip
+
+
+def _severity(state: RuleState | UserRuleState, period: ActivePeriod) -> str:
+    """That of the rule, or info while its condition has held for less than `remark_for` of the run so far."""
+    rule, ticks = state.rule, state.ticks
+    if not rule.remark_for:
+        return rule.severity
+    lasted, trained = period.held_until - period.held_from, ticks.last_step - int(ticks.first[0])
+    return rule.severity if lasted >= rule.remark_for * trained else SEVERITIES[0]
 
 
 def _non_finite_firing(state: RuleState | UserRuleState) -> Firing | None:

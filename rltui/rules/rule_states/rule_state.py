@@ -33,6 +33,8 @@ class ActivePeriod:
     worst: float = np.nan  # the value farthest beyond the limit
     beyond: float = np.nan  # how bad that is, see `ConditionStates.beyond`
     worst_step: int = 0
+    held_from: int = 0  # step of the first tick at which the condition held
+    held_until: int = 0  # likewise of the last one, other than those at which it was only not resolved
     firing: bool = False
     resolved_step: int | None = None
     fired_step: int = 0  # of the point at which a user's rule fired
@@ -100,7 +102,9 @@ class RuleState:
                 usual = float(states.before[first])
             limit, begun = float(states.limit[first]), self._serial(window, first)
             period = self.period = ActivePeriod(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
+            period.held_from = int(ticks.last[int(window.at[first])])
         period.value, period.seen = float(states.value[last]), serial
+        period.held_until = int(ticks.last[int(window.at[last])])
         beyond = states.beyond
         if beyond is None:
             beyond = states.value if states.upward else -states.value
