@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote
 
 import numpy as np
@@ -52,8 +52,16 @@ COLUMNS_VERSION = 2  # of SCHEMA; a dataset with another version is not continue
 # Keys in the metadata of each part: the options that selected the points; a summary of each exported log.
 _FILTERS, _LOGS = b"rltui.filters", b"rltui.logs"
 
-Summary = list[Any]  # points, superseded points, hash of the first `HEAD_POINTS` points
-NOTHING: Summary = [0, 0, ""]
+
+class LogSummary(NamedTuple):
+    """The exported points of a log, for the metadata of the dataset, where it is a JSON list."""
+
+    points: int = 0
+    superseded: int = 0
+    head: str = ""  # hash of the first `HEAD_POINTS` points
+
+
+NOTHING = LogSummary()
 
 
 @dataclass(slots=True)
@@ -77,15 +85,15 @@ class _LogState:
                 f"{tags[tag]}\0{step}\0{value!r}" for tag, step, value in zip(*columns, strict=True)
             ]
 
-    def summary(self) -> Summary:
+    def summary(self) -> LogSummary:
         """The summary for the metadata of the dataset."""
-        return [self.points, self.superseded, digest("\n".join(self.head), 24)]
+        return LogSummary(self.points, self.superseded, digest("\n".join(self.head), 24))
 
 
 class _RunLogs:
     """The logs of a run as they are read, compared with the exported points."""
 
-    def __init__(self, exported: Mapping[str, Summary]) -> None:
+    def __init__(self, exported: Mapping[str, LogSummary]) -> None:
         self._exported = exported
         self._again: dict[str, _LogState] = {}  # of as many points of each log as have been exported
         self._now: dict[str, _LogState] = {}
@@ -95,7 +103,7 @@ class _RunLogs:
         for points in batches:
             path, count = points.source.path, len(points.batch)
             again = self._again.setdefault(path, _LogState())
-            known = min(self._exported.get(path, NOTHING)[0] - again.points, count)
+            known = min(self._exported.get(path, NOTHING).points - again.points, count)
             again.take(points, known)
             self._now.setdefault(path, _LogState()).take(points, count)
             if known < count:
@@ -108,7 +116,7 @@ class _RunLogs:
             for path, state in self._again.items()
         )
 
-    def summaries(self) -> dict[str, Summary]:
+    def summaries(self) -> dict[str, LogSummary]:
         """The summaries after the export of all new points."""
         return {**self._exported, **{path: state.summary() for path, state in self._now.items()}}
 
@@ -227,11 +235,12 @@ def _update_run(folder: Path, read: Callable[[], Iterator[ExportBatch]], schema:
     return written
 
 
-def _exported(parts: Sequence[Path]) -> dict[str, Summary] | None:
+def _exported(parts: Sequence[Path]) -> dict[str, LogSummary] | None:
     """The summary of each exported log of a run, from its last part; None if a part is missing."""
     files = [pq.read_metadata(part) for part in parts]
-    found: dict[str, Summary] = json.loads(files[-1].metadata[_LOGS]) if files else {}
-    complete = sum(file.num_rows for file in files) == sum(points for points, *_ in found.values())
+    logs: dict[str, tuple[int, int, str]] = json.loads(files[-1].metadata[_LOGS]) if files else {}
+    found = {path: LogSummary(*summary) for path, summary in logs.items()}
+    complete = sum(file.num_rows for file in files) == sum(log.points for log in found.values())
     return found if complete else None
 
 
