@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from rltui.common.named_tuple import NamedTuple
 
+KEPT_STEPS = 64  # of a file, the newest
+MAX_SPANS = 4000  # of a step
+
 
 class Span(NamedTuple):
     """Something that ran, in seconds; the name is cleaned."""

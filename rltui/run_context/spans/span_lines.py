@@ -11,10 +11,8 @@ from collections.abc import Iterable
 import orjson
 
 from rltui.common.text import clean
-from rltui.run_context.spans.logged_spans import StepSpans, relative_spans
+from rltui.run_context.spans.logged_spans import KEPT_STEPS, MAX_SPANS, StepSpans, relative_spans
 
-KEPT_STEPS = 64  # the newest
-MAX_SPANS = 4000  # of a step
 # Keys of begin and end; the first pair that a span has is used.
 EDGES = (("start", "end"), ("wall_start", "wall_end"), ("start_time", "end_time"))
 

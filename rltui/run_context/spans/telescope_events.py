@@ -16,11 +16,9 @@ import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.common.text import clean
-from rltui.run_context.spans.logged_spans import LoggedSpans, Span, relative_spans
+from rltui.run_context.spans.logged_spans import KEPT_STEPS, MAX_SPANS, LoggedSpans, Span, relative_spans
 
-KEPT_STEPS = 64  # the newest
-MAX_SPANS = 4000  # of a step
-MAX_TABLE_BYTES = 64 << 20  # bytes; a larger one is left out
+MAX_TABLE_BYTES = 64 << 20  # a larger one is left out
 TRAINER, INFRA, ROLLOUT = "trainer.parquet", "events_infra.parquet", "events_rollout.parquet"
 Table = Mapping[str, list[object]]
 
