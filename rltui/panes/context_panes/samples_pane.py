@@ -57,7 +57,7 @@ def step_at(samples: RunSamples, wanted: int | None, at_step: int | None = None)
     return max(steps, default=None)
 
 
-def parse_expression(expression: str) -> tuple[Filter | None, str]:
+def parsed_filter(expression: str) -> tuple[Filter | None, str]:
     """A filter, or None and the error."""
     try:
         return parse_filter(expression), ""
@@ -81,7 +81,7 @@ def samples_pane(
     heads: Sequence[SampleHead] = samples.by_step.get(step, ()) if step is not None else ()
     of, facts = len(heads), _facts(heads)
     notes = []
-    filter_, error = parse_expression(expression)
+    filter_, error = parsed_filter(expression)
     if filter_ is not None:
         heads = [head for head in heads if filter_.keeps_head(head)]
         if filter_.texts:

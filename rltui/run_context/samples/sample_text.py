@@ -28,9 +28,9 @@ def facts(sample: Sample) -> list[tuple[str, str]]:
     rows = [
         ("step", str(sample.step)),
         ("split", sample.split),
-        ("reward", _plain(sample.reward)),
-        *((name, _plain(value)) for name, value in sample.rewards.items()),
-        ("advantage", _plain(sample.advantage)),
+        ("reward", number_text(sample.reward)),
+        *((name, number_text(value)) for name, value in sample.rewards.items()),
+        ("advantage", number_text(sample.advantage)),
         ("length", "" if sample.length is None else f"{sample.length} {unit}"),
         ("stop", sample.stop),
         ("group", sample.group or ""),
@@ -112,7 +112,8 @@ def summary(sample: Sample) -> SampleSummary:
     return SampleSummary(dict(sample.rewards), clean(start) or clean(sample.note))
 
 
-def _plain(value: float | None) -> str:
+def number_text(value: float | None) -> str:
+    """A number of a sample; empty if there is none."""
     return "" if value is None else format_plain(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, empty_lines
 from rltui.logs.sample_layouts.sample import SampleHead
-from rltui.panes.context_panes.samples_pane import SamplesPane, parse_expression, samples_pane, step_at
+from rltui.panes.context_panes.samples_pane import SamplesPane, parsed_filter, samples_pane, step_at
 from rltui.panes.render.lines.samples_lines import (
     ROWS,
     SamplesLayout,
@@ -35,7 +35,7 @@ def samples(state: AppState) -> SamplesPane:
     version = chosen.files.heads_version  # read first: data that arrive meanwhile must change the key
     found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
-    wanted, _ = parse_expression(chosen.query)
+    wanted, _ = parsed_filter(chosen.query)
     matches = None
     if wanted is not None and wanted.texts and step is not None:
         matches = chosen.files.matches(name, found.by_step[step], chosen.query)

@@ -254,7 +254,7 @@ class SamplesThread:
 
     def _match(self, owner: str, heads: tuple[SampleHead, ...], expression: str) -> bool:
         """Search texts for the words of a filter for a slice of time; True if there is more to do."""
-        from rltui.panes.context_panes.samples_pane import parse_expression
+        from rltui.panes.context_panes.samples_pane import parsed_filter
 
         asked = (owner, heads, expression)
         if self._matched != asked:
@@ -263,7 +263,7 @@ class SamplesThread:
             left = [head for head in heads if head.key not in self._kept]
             self._searching = self._reader.load_many(owner, left)
             self._matched, self._matches = asked, self._matches_of(heads)
-        wanted, _ = parse_expression(expression)
+        wanted, _ = parsed_filter(expression)
         if wanted is None or self._matches is None or self._matches.read >= self._matches.of:
             return False
         until = time.monotonic() + SLICE_SECONDS

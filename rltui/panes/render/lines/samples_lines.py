@@ -11,6 +11,7 @@ from rltui.draw.numbers import format_plain
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.sample import Evaluation, SampleHead, SampleSummary
 from rltui.panes.context_panes.samples_pane import SamplesPane, headline
+from rltui.run_context.samples.sample_text import number_text
 
 MIN_RESPONSE_CELLS = 12  # cells of a response's beginning
 _RESPONSE_ROOM = 40  # cells of a response's beginning that other columns leave when they grow
@@ -51,14 +52,14 @@ class SamplesLayout:
                 self.response -= more
 
     def _wanted(self, rows: Sequence[SampleHead]) -> list[_Column]:
-        columns = [_Column("reward", 8, lambda head: _number(head.reward))]
+        columns = [_Column("reward", 8, lambda head: number_text(head.reward))]
         if any(head.length is not None for head in rows):
             text = _Column("length", 7, lambda head: "" if head.length is None else f"{head.length:,}")
             columns.append(text)
         if any(head.stop for head in rows):
             columns.append(_Column("stop", 9, lambda head: clean(head.stop), right=False))
         if any(head.advantage is not None for head in rows):
-            columns.append(_Column("advantage", 9, lambda head: _number(head.advantage)))
+            columns.append(_Column("advantage", 9, lambda head: number_text(head.advantage)))
         if len({head.split for head in rows}) > 1:
             columns.append(_Column("split", 10, lambda head: clean(head.split), right=False))
         if any(head.group for head in rows):
@@ -69,7 +70,7 @@ class SamplesLayout:
     def _component(self, name: str) -> _Column:
         def text(head: SampleHead) -> str:
             known = self.summaries.get(head.key)
-            return _number(known.rewards.get(name)) if known is not None else ""
+            return number_text(known.rewards.get(name)) if known is not None else ""
 
         shown = clean(name)
         return _Column(shown, min(max(len(shown), 8), 14), text)
@@ -172,7 +173,7 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries) -> str:
         known = summaries.get(head.key)
         length = "" if head.length is None else str(head.length)
         response = cut(known.response, 80) if known is not None else ""
-        numbers = _number(head.reward), _number(head.advantage), length
+        numbers = number_text(head.reward), number_text(head.advantage), length
         rows.append((*numbers, head.stop, head.split, head.group or "", response))
     heads = ("reward", "advantage", "length", "stop", "split", "group", "response")
     cells = ([in_markdown(clean(cell)) for cell in row] for row in rows)
@@ -211,7 +212,7 @@ def evaluations_markdown(pane: SamplesPane) -> str:
     rows = []
     for one in pane.evaluations:
         at_k = "" if one.pass_at_k is None else f"{_share(one.pass_at_k)} (k={one.k})"
-        cells = [clean(one.dataset), str(one.step), _share(one.passed), at_k, _number(one.reward)]
+        cells = [clean(one.dataset), str(one.step), _share(one.passed), at_k, number_text(one.reward)]
         rows.append([in_markdown(cell) for cell in (*cells, str(one.samples), str(one.tasks))])
     return "\n".join(markdown_table(heads, rows, range(1, 7)))
 
@@ -236,7 +237,3 @@ def _record(head: SampleHead, known: SampleSummary | None) -> dict[str, object]:
 
 def _finite(value: float | None) -> object:
     return value if value is None or value - value == 0 else format_plain(value)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else format_plain(value)
