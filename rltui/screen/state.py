@@ -44,7 +44,7 @@ DENSITIES = ("auto", "compact", "full")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 DEFAULT_SMOOTHING = 4  # index into SMOOTHINGS
 MESSAGE_SECONDS = 3.0  # plus the time to read it
-SECONDS_PER_CHARACTER = 0.05  # per character
+SECONDS_PER_CHARACTER = 0.05
 
 Range: TypeAlias = tuple[float, float]
 T = TypeVar("T")
@@ -114,19 +114,10 @@ class TimeTravel:
 ListKind: TypeAlias = Literal[
     "help", "problems", "explain", "setting", "runs", "palette", "beside", "instead", "group", "column"
 ]
-READ_LISTS: tuple[ListKind, ...] = (
-    "help",
-    "problems",
-    "explain",
-    "setting",
-)  # their query is searched for in them
-TYPED_LISTS: tuple[ListKind, ...] = (
-    "palette",
-    "beside",
-    "instead",
-    "group",
-    "column",
-)  # typing is all one does
+# Lists whose query is searched for in them.
+READ_LISTS: tuple[ListKind, ...] = ("help", "problems", "explain", "setting")
+# Lists in which printable keys are always text of the query.
+TYPED_LISTS: tuple[ListKind, ...] = ("palette", "beside", "instead", "group", "column")
 
 
 @dataclass(frozen=True, slots=True)

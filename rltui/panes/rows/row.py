@@ -145,7 +145,7 @@ class Row:
         value = value_at(self.main, step)[0]
         return "–" if value is None else format_value(value, self.unit)
 
-    def change_at(self, step: int) -> str:
+    def change_at(self, step: int | None) -> str:
         """The change at a step since the value before it, with its sign; empty if that is not known."""
         if self.main is None or self.against is not None:
             return ""
@@ -176,10 +176,7 @@ class Row:
         """The change since the value before, with its sign; with a baseline the difference to it."""
         if self.against is not None:
             return difference_text(self.against, self.unit)
-        if self.main is None:
-            return ""
-        value, before = value_at(self.main, self.at_step)
-        return "" if value is None or before is None else format_change(value, before, self.unit)
+        return self.change_at(self.at_step)
 
     @property
     def change_role(self) -> str:

@@ -20,6 +20,8 @@ from rltui.run_context.console.lines import ConsoleLine, body_of, console_lines,
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MAX_CHECKED = 200  # lines per word of a failure, the last ones
 END, END_LINES = 64 << 10, 60  # bytes and lines at the end that are searched for the last error
+# Bytes whose lines are counted; of more that would take seconds, and the offset is reported instead.
+MAX_COUNTED = 256 << 20
 CONTEXT = 16 << 10  # bytes before a failure that are searched for a wall time
 _STEP_LINE = regex(r"\s*step:\d+ - \S+:")  # of veRL's console logger
 _LABELLED = regex(r"\w[\s\]\)'\"]*[:=]\s*-?\d")
@@ -63,8 +65,8 @@ def scan(file: ConsoleFile) -> ConsoleReport:
     found = without_consequences(failures)
     if found:
         while not file.index():
-            if file.size > 256 << 20:
-                break  # counting lines would take seconds: the offset is reported instead
+            if file.size > MAX_COUNTED:
+                break
         found = [each._replace(line=file.line_number(each.offset)) for each in found]
     interrupted = all(each.over for each in found) and _is_interrupted(data)
     early = bool(found) and begin == 0 and _is_before_training(data)
@@ -239,7 +241,7 @@ def _exception_at(data: bytes, offset: int) -> str | None:
     Messages of launchers and other ranks may follow, but not many lines.
     """
     lines = console_lines(data[offset:], offset)
-    if not lines or not lines[0].folded or len(lines) > 60:
+    if not lines or not lines[0].folded or len(lines) > END_LINES:
         return None
     return None if _exception_name(lines[0].text) in ("", _INTERRUPT, "SystemExit") else lines[0].text
 

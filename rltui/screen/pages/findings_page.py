@@ -12,6 +12,9 @@ from rltui.screen.pages.page import Page, PanePage, Spot, scrolled
 from rltui.screen.shown_pane import evidence_rows
 from rltui.screen.state import SAMPLES, AppState, PaneDrawn
 
+MAX_PROBLEMS = 20  # of the data; the others are counted
+MIN_HINT_CELLS = 60  # of a screen with hints on the keys for evidence
+
 
 def findings_page(state: AppState, width: int, height: int) -> Page:
     """Firing findings with their evidence, resolved ones, then problems of the data."""
@@ -90,7 +93,7 @@ def _block(
 
 def _hints(state: AppState, finding: Finding, width: int) -> list[Line]:
     """The keys for the evidence of a finding."""
-    if width < 60 or not (finding.metrics or finding.console):
+    if width < MIN_HINT_CELLS or not (finding.metrics or finding.console):
         return []
     keys = state.options.keys
     spans: list[Span] = [("     ", "text")]
@@ -112,12 +115,12 @@ def _problems(state: AppState, width: int) -> list[Line]:
     if not problems:
         return []
     lines = [line((" About the data", "strong"))]
-    for one in problems[:20]:
+    for one in problems[:MAX_PROBLEMS]:
         role, glyph = LEVEL_ROLE[one.level], LEVEL_GLYPH[one.level]
         text = one.message + (f"  ({one.path})" if one.path not in ("", view.run.name) else "")
         lines += hanging(f" {glyph} ", role, text, "dim", width - 2)
-    if len(problems) > 20:
-        lines.append(line((f"   and {len(problems) - 20} more", "dim")))
+    if len(problems) > MAX_PROBLEMS:
+        lines.append(line((f"   and {len(problems) - MAX_PROBLEMS} more", "dim")))
     return lines
 
 

@@ -29,7 +29,7 @@ MAX_CURVES = len(SIGNS)  # on one chart
 # By strength: how far a moving average may lag behind, as a share of the points.
 _MAX_LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
-MIN_AVERAGED_POINTS = 100  # points
+MIN_AVERAGED_POINTS = 100
 _LOG_FLOOR = -400.0  # zero and negative values on a logarithmic axis
 
 
@@ -91,13 +91,7 @@ def ema(mean: Floats, count: Ints, weight: float) -> Floats:
     return out
 
 
-def min_max_stroke(
-    x: Floats,
-    low: Floats,
-    high: Floats,
-    gap: Bools,
-    role: str,
-) -> Stroke:
+def min_max_stroke(x: Floats, low: Floats, high: Floats, gap: Bools, role: str) -> Stroke:
     """A line through the minimum and maximum of each column; empty columns are skipped."""
     drawn = (np.isfinite(low) & np.isfinite(high)) | gap
     xs = np.repeat(x[drawn], 2)
@@ -114,9 +108,8 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
     if not smooth or points < MIN_AVERAGED_POINTS:
         return 0.0
     power = 1 << max(points.bit_length() - 3, 0)
-    lag = (
-        points // power * power * _MAX_LAGS[strength]
-    )  # rounded: a weight that changes with each point redraws all
+    # Rounded: a weight that changes with each point redraws all.
+    lag = points // power * power * _MAX_LAGS[strength]
     return min(SMOOTHINGS[strength], lag / (1 + lag))
 
 
