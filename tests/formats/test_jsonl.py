@@ -540,12 +540,27 @@ def test_lengths_of_episodes_are_added_up(key: str) -> None:
     assert [step for step, _ in table(read(*whole))["return"]] == [20 * k for k in range(9)]
 
 
+def test_steps_beside_episodes_are_the_axis_if_they_are_added_up() -> None:
+    """Lengths of single episodes vary, and mean lengths of a better agent grow by less, or ever faster."""
+    totals = (31, 60, 102, 121, 150, 190, 214)
+    rows = [{"episode": k, "steps": steps, "return": 1.5} for k, steps in enumerate(totals)]
+    assert table(read(*rows))["return"] == [(steps, 1.5) for steps in totals]
+    assert "steps" not in table(read(*rows))
+    for lengths in (totals[:5], (31, 60, 55, 80, 90, 95, 99), (20, 21, 23, 24, 25, 27, 30)):
+        found = table(read(*({"episode": k, "steps": each, "x": 1} for k, each in enumerate(lengths))))
+        assert found["steps"] == [*enumerate(map(float, lengths))]
+    means = (20, 60, 110, 200, 400, 700, 900)
+    found = table(read(*({"episode": 10 * k, "steps": each, "x": 1} for k, each in enumerate(means, 1))))
+    assert [value for _, value in found["steps"]] == list(means)
+
+
 @given(st.lists(st.integers(0, 300), max_size=6))
 def test_doubtful_steps_are_the_same_wherever_the_bytes_are_cut(places: list[int]) -> None:
     """Records wait until the doubt is settled, and the first ones have the steps that were found."""
     for rows in (
         [{"total_timesteps": 900, "timestep": 10 * k, "x": k} for k in range(1, 9)],
         [{"episode": k, "step": 20 + k * 5 % 7, "x": k} for k in range(8)],
+        [{"episode": k, "steps": 20 * k + 9, "x": k} for k in range(8)],
     ):
         data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
         assert points(read_in_pieces(FORM, "metrics.jsonl", cut(data, places), 40)) == points(

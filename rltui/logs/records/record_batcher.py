@@ -121,7 +121,7 @@ class RecordBatcher:
         # Records until it is known whether their best step key is a step, and what was then found.
         self._held: list[tuple[Mapping[str, object], tuple[int, float] | None]] = []
         self._doubts_settled = False
-        self._no_counter: doubtful_step.Doubt | None = None
+        self._justified: doubtful_step.Doubt | None = None
         self._counters: dict[Writer, _Counter] = {}
         self._highest_steps: dict[Writer, int] = {}  # in order of appearance
         self._latest_writer: Writer = ()
@@ -141,7 +141,7 @@ class RecordBatcher:
         """A batcher with the same tag table for records from the end of the file."""
         records = RecordBatcher(self._path, self.tags, preview=True)
         records._highest_steps, records._separate_writers = dict(self._highest_steps), self._separate_writers
-        records._doubts_settled, records._no_counter = self._doubts_settled, self._no_counter
+        records._doubts_settled, records._justified = self._doubts_settled, self._justified
         return records
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
@@ -204,15 +204,15 @@ class RecordBatcher:
             and (value := step_of(each.get(doubt.key))) is not None
             and (other := step_of(each.get(doubt.other))) is not None
         ]
-        no_counter = None if doubt is None else doubtful_step.is_no_counter(doubt, rows)
-        if no_counter is not None or len(self._held) >= doubtful_step.MOST_HELD:
-            self.settle(doubt if no_counter else None)
+        justified = None if doubt is None else doubtful_step.is_justified(doubt, rows)
+        if justified is not None or len(self._held) >= doubtful_step.MOST_HELD:
+            self.settle(doubt if justified else None)
 
-    def settle(self, no_counter: doubtful_step.Doubt | None = None) -> None:
-        """Add the records that are held. no_counter: what was found; by default, the keys are steps."""
+    def settle(self, justified: doubtful_step.Doubt | None = None) -> None:
+        """Add the records that are held. justified: the doubt that was; by default, no key is doubted."""
         held, self._held = self._held, []
         if held:
-            self._doubts_settled, self._no_counter = True, no_counter
+            self._doubts_settled, self._justified = True, justified
             self._key_sets.clear()
         for record, at in held:
             self.add(record, at)
@@ -322,9 +322,12 @@ class RecordBatcher:
         steps = record_keys.step_keys(keys)
         walls = record_keys.wall_time_keys(keys)
         doubt, found = (
-            (None, self._no_counter) if self._doubts_settled else (doubtful_step.doubt_of(steps), None)
+            (None, self._justified) if self._doubts_settled else (doubtful_step.doubt_of(steps, keys), None)
         )
-        if found is not None and not (found.key in steps and found.other in steps):
+        if found is not None and not (found.key in keys and found.other in steps):
+            found = None
+        if found is not None and found.may_be_total:
+            steps.insert(0, found.key)
             found = None
         if found is not None and found.is_plan:
             steps.remove(found.key)

@@ -42,6 +42,7 @@ class DoubtfulSteps(NamedTuple):
     """Step keys that may be none (`doubtful_step`), and the counters beside which they are not."""
 
     plans: frozenset[str]
+    totals: frozenset[str]  # lengths of episodes by themselves
     counted: frozenset[str]
     lengths: frozenset[str]
     episodes: frozenset[str]

@@ -36,7 +36,7 @@ from rltui.logs.formats.printed_metrics.printed_outline import PrintedOutline
 from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
-from rltui.logs.records.doubtful_step import MOST_HELD, Doubt, doubt_of, is_no_counter
+from rltui.logs.records.doubtful_step import MOST_HELD, Doubt, doubt_of, is_justified
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.record_keys import log_keys
 
@@ -139,7 +139,7 @@ class LabelledLines:
         if doubt is not None:
             values = [{each.name: each.value for each in held.counters} for held in self._held]
             both = [row for row in values if {doubt.key, doubt.other} <= row.keys()]
-            is_plan = is_no_counter(doubt, [(row[doubt.key], row[doubt.other]) for row in both])
+            is_plan = is_justified(doubt, [(row[doubt.key], row[doubt.other]) for row in both])
             if is_plan is not None or len(self._held) >= MOST_HELD:
                 yield from self._settle(doubt if is_plan else None)
 
