@@ -627,9 +627,10 @@ def test_a_table_in_long_form_is_read_by_its_labels(places: list[int], by_step: 
 def test_processes_of_one_table_are_told_apart_if_they_write_by_turns() -> None:
     """A number of a process that changes once is a restart, which has the same names."""
     rows = [{"PID": pid, "Episode": k, "Reward": 0.5 * k} for pid in (71, 72) for k in (1, 2, 3)]
-    assert {*table(read(*rows))} == {"Reward"}
+    assert {*table(read(*rows))} == {"PID", "Reward"}
     by_turns = sorted(rows, key=lambda row: row["Episode"])
-    assert {*table(read(*by_turns))} == {"Reward", "pid_72/Reward"}
+    assert {*table(read(*by_turns))} == {"PID", "Reward", "pid_72/Reward"}
+    assert MetricNames(None).name("pid_31693/Reward").canonical == "reward.mean"
 
 
 def test_trials_of_one_file_are_told_apart_if_they_write_by_turns() -> None:

@@ -144,8 +144,10 @@ def is_varying(writer_key: str) -> bool:
 @cache
 def learner_prefix() -> re.Pattern[str]:
     """The prefix of names of one of several learners, with a group without its `/`: `arm_no kl/reward`."""
-    words = "|".join(sorted(map(word_of, log_keys().learners)))
-    return re.compile(rf"((?:{words})_[^/]{{1,60}}|[a-z]{{2,12}}_\d{{1,3}})/(?=.)")
+    words, numbered = (
+        "|".join(sorted(map(word_of, keys))) for keys in (log_keys().learners, log_keys().writers)
+    )
+    return re.compile(rf"((?:{words})_[^/]{{1,60}}|(?:{numbered})_\d{{1,9}}|[a-z]{{2,12}}_\d{{1,3}})/(?=.)")
 
 
 def word_of(writer_key: str) -> str:
