@@ -130,12 +130,15 @@ def _first_step(firings: Sequence[Firing]) -> int:
 
 def _holds(symptom: Symptom, groups: Groups, state: FiringState) -> list[list[Firing]]:
     """The firings that make up the symptom, by group of rules; empty if it does not hold."""
+    held = state.held_since(groups)
+    if held is None:
+        return []
     parts = []
     for group in groups:
-        parts.append(state.applying(group))
+        parts.append(state.applying(group, held))
         if not parts[-1]:
             return []
-    if state.inhibits(symptom.none):
+    if not state.lets(symptom.none, held):
         return []
     first, last = state.series.span() if symptom.together or symptom.leads else (0, 0)
     if symptom.together:  # firings that began long before the first group are not part of it

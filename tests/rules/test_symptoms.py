@@ -924,3 +924,24 @@ def test_the_sentence_of_a_symptom_and_its_evidence_have_the_same_numbers() -> N
     assert change.before is not None and change.now is not None
     before, now = format_short(change.before), format_short(change.now)
     assert f"its outcome is {now}, {before} at the start" in told.message
+
+
+@pytest.mark.parametrize(("gain", "told"), [((150, 160), True), ((150, 200), False)])
+def test_a_short_gain_ends_no_symptom_that_held_before(gain: tuple[int, int], told: bool) -> None:
+    """What is told of a greedy agent does not come and go with its success; a gain that lasts ends it."""
+    noise = np.random.default_rng(12).normal(size=(2, 200))
+    success = np.full(200, 0.05)
+    success[gain[0] : gain[1]] = 0.4
+    series = {
+        "reward.episode_return.mean": -48 + noise[0],
+        "reward.success_rate": success + 0.003 * noise[1],
+        "policy.exploration": np.concatenate((np.linspace(1, 0.05, 30), np.full(170, 0.05))),
+    }
+    evaluator, ends, gains = new_evaluator(), [], []
+    steps = np.arange(1000, 201_000, 1000)
+    for k in range(200):
+        evaluator.feed([fresh(tag, values[k : k + 1], steps[k : k + 1]) for tag, values in series.items()])
+        if k >= 149:
+            ends.append("greedy-without-gain" in ids(evaluator))
+            gains.append(evaluator.state.any(("success-at-best", "success-rises")))
+    assert ends[0] and any(gains) and (all(ends) if told else not ends[-1])

@@ -42,6 +42,9 @@ from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
 
 BEGINS = 0.1  # share of the steps of a log that may be missing before it
+# Share of the run so far for which recordings must have fired without a break to inhibit a symptom that held:
+# most tests of a gain hold for some time in noise, and symptoms would come and go with them.
+LASTING = 0.1
 COUNTED = frozenset({NON_FINITE, ENDED})  # kinds without periods
 Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
 
@@ -249,19 +252,29 @@ class FiringState:
         """The rules that fire, and those not yet asked for that may."""
         return {*self.firing, *self._unasked, *self._joint}
 
-    def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
-        """The firings of some rules, without rules that are inhibited by a recording.
+    def applying(self, rule_ids: Sequence[str], held: int) -> list[Firing]:
+        """The firings of some rules, without rules that a recording inhibits; `held` as for `lets`.
 
         A rule that is inhibited by a finding is only redundant, and may still be part of a symptom.
         """
         found: list[Firing] = []
         for rule_id in rule_ids:
-            firings = self.of(rule_id)
-            if firings and not any(
-                other and not other[0].rule.shown for other in map(self.of, firings[0].rule.inhibited_by)
-            ):
-                found += firings
+            if firings := self.of(rule_id):
+                by = firings[0].rule.inhibited_by
+                recordings = [name for name in by if (other := self.of(name)) and not other[0].rule.shown]
+                if not recordings or self._lets(recordings, recordings, held):
+                    found += firings
         return found
+
+    def held_since(self, groups: Sequence[Sequence[str]]) -> int | None:
+        """The first step at which one rule of each group was known to fire; None if not all do now."""
+        held = 0
+        for group in groups:
+            firings = [each for rule_id in group for each in self.of(rule_id)]
+            if not firings:
+                return None
+            held = max(held, _held_since(firings))
+        return held
 
     def since(self, rule_id: str) -> int:
         """The first step at which a firing rule's condition held."""
@@ -276,6 +289,44 @@ class FiringState:
         return self.any(rule_ids) and any(
             self._has_required(firings[0].rule) for firings in map(self.of, rule_ids) if firings
         )
+
+    def lets(self, rule_ids: Sequence[str], held: int) -> bool:
+        """Whether none of some rules inhibits a symptom that has held since a step.
+
+        Recordings that began to fire later inhibit it only after a share of the run, through which one of
+        them or another fired.
+        """
+        if not self.any(rule_ids):
+            return True
+        return self._lets([name for name in rule_ids if self.inhibits((name,))], rule_ids, held)
+
+    def _lets(self, firing: Sequence[str], rule_ids: Sequence[str], held: int) -> bool:
+        if not firing:
+            return True
+        if any(self.firing[name][0].rule.shown or not self.firing[name][0].held_step for name in firing):
+            return False
+        return self._covered_since(rule_ids) > max(held, self._last - LASTING * self._length)
+
+    def _covered_since(self, rule_ids: Sequence[str]) -> float:
+        """The step since which one recording or another among some has fired without a break."""
+        began: float = self._last
+        states = [state for name in rule_ids for _, state in self.series.recordings.get(name, ())]
+        periods = [each for state in states for each in (*state.past, state.period) if each and each.firing]
+        spans = [(each.resolved_step or self._last, each.held_from) for each in periods]
+        for end, held in sorted(spans, reverse=True):
+            if end < began:
+                break
+            began = min(began, held)
+        return began
+
+    @cached_property
+    def _last(self) -> int:
+        return self.series.span()[1]
+
+    @cached_property
+    def _length(self) -> int:
+        first, last = self.series.span()
+        return last - first
 
     def _has_required(self, rule: Rule) -> bool:
         return not rule.requires or self.any(rule.requires)
@@ -294,6 +345,11 @@ class FiringState:
                     yield state.rule, state.ticks, period
 
 
+def _held_since(firings: Sequence[Firing]) -> int:
+    """The first step at which a rule was known to fire."""
+    return min(each.held_step or each.since_step for each in firings)
+
+
 def _may_be_counted(state: RuleState | UserRuleState) -> bool:
     """Whether a state without periods may fire."""
     return state.rule.kind == ENDED or state.ticks.nonfinite is not None
@@ -310,7 +366,7 @@ def _firing(state: RuleState | UserRuleState, period: ActivePeriod) -> Firing | 
         return None
     return Firing(
         rule, state.ticks, period.since_step, period.value, period.limit, period.before,
-        _severity(state, period), period.worst, period.worst_step,
+        _severity(state, period), period.worst, period.worst_step, period.held_from,
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ class Firing(NamedTuple):
     severity: str
     worst: float = np.nan  # of the values while it fires
     worst_step: int = 0
+    held_step: int = 0  # the first step at which it was known, if that is not `since_step`
 
 
 def setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
