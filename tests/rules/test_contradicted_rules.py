@@ -111,3 +111,10 @@ def test_a_value_loss_follows_returns_that_vary(last: float, told: bool) -> None
     series = {"reward.episode_return.mean": returns + 20 * NOISE.normal(size=80) * (returns > 40)}
     found = evaluator_of(series | {"critic.loss": loss}).findings()
     assert bool([each for each in found if each.id == "value-loss-spike" and each.rank]) is told
+
+
+@pytest.mark.parametrize(("gain", "told"), [(0.0, True), (0.004, False)])
+def test_a_margin_that_is_small_and_grows_is_no_alarm(gain: float, told: bool) -> None:
+    """After sixty points with a low learning rate the margin is 0.005; without training it stays at zero."""
+    margin = 0.001 + np.linspace(0, gain, 60) + 0.0004 * NOISE.normal(size=60)
+    assert ("margin-none" in ids(evaluator_of({"preference.margin": margin}), "warning")) is told
