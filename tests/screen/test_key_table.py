@@ -309,10 +309,12 @@ def test_keys_that_move_show_every_line_of_a_text(size: tuple[int, int], before:
     assert isinstance(overlay, ListOverlay)
     seen: set[int] = set()
     for _ in range(overlay.drawn.lines):
-        top = overlay.drawn.top
+        top, at = overlay.drawn.top, overlay.at
         seen |= set(range(top, top + overlay.drawn.rows))
         screen.press(key)
         screen.frame(*size)
+        if (overlay.drawn.top, overlay.at) == (top, at):
+            break
     assert set(range(overlay.drawn.lines)) <= seen
     last = read_lines(screen, size)
     screen.press("g")
