@@ -62,7 +62,7 @@ def explain(
     exact = [entry for entry in meanings if not is_wild(entry.pattern)]
     specific = [entry for entry in meanings if entry.canonical not in known.conventions.kinds]
     grouped = _grouped(exact or specific or meanings, known.frameworks)
-    return grouped or _by_last_part(key, known) or _by_words(key, known)
+    return grouped or _by_last_part(key, known) or _with_slashes(key, known) or _by_words(key, known)
 
 
 def entry_of(name: MetricName, metric: Metric) -> GlossaryEntry:
@@ -89,6 +89,12 @@ def _by_last_part(key: str, known: Catalogue) -> list[GlossaryEntry]:
         return []
     labels = tuple(dict.fromkeys(label for entry in found for label in entry.frameworks))
     return [found[0]._replace(key=key, framework=None, frameworks=labels, caveat="")]
+
+
+def _with_slashes(key: str, known: Catalogue) -> list[GlossaryEntry]:
+    """The meaning of a name whose slashes an exporting program or a file name wrote as `_` or `.`."""
+    slashed = known.frameworks.with_slashes(key)
+    return [] if slashed == key else [entry._replace(key=key) for entry in explain(slashed, None, known)]
 
 
 def _by_words(key: str, known: Catalogue) -> list[GlossaryEntry]:

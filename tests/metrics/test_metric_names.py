@@ -457,6 +457,21 @@ def test_wildcards_tell_rows_apart() -> None:
 # ---- explain
 
 
+@pytest.mark.parametrize(
+    ("key", "canonical"),
+    [
+        ("actor_pg_clipfrac", "policy.clip_fraction"),
+        ("rollout_ep_rew_mean", "reward.episode_return.mean"),
+        ("train.approx_kl", "policy.approx_kl"),
+        ("val-core_aime_acc_mean@1", "validation.accuracy"),
+    ],
+)
+def test_explain_knows_names_whose_slashes_were_replaced(key: str, canonical: str) -> None:
+    """As file names and exported tables have them; the answer is about the name that was asked for."""
+    told = explain(key)
+    assert told[0].canonical == canonical and told[0].key == key
+
+
 def test_explain_tells_all_meanings_and_who_means_them() -> None:
     """A name that frameworks use differently is told once per meaning, the commonest first."""
     told = explain("train/entropy_loss")
