@@ -1,7 +1,8 @@
-"""Consoles: found however much stands before their first metrics line, and none without metrics."""
+"""Consoles and documents: found however much stands before their first metrics, and none without metrics."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,27 @@ def test_traces_of_simulations_are_no_runs(tmp_path: Path) -> None:
     for name in ("walk_trace.csv", "trace.csv", "retrace.csv", "episode_12.csv"):
         write(tmp_path / name, rows)
     assert runs(tmp_path) == {"retrace": ["retrace.csv"]}
+
+
+def long_record(step: int) -> dict[str, float]:
+    """A record of more than four kilobytes."""
+    return {"step": step, "reward": step + 0.5, **{f"metric_number_{k:03}": step + k / 7 for k in range(150)}}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"config": {"lr": 0.001}, "history": [long_record(step) for step in range(9)]},
+        {"episodes": [long_record(step) for step in range(9)], "model": "x"},
+        {str(100 * step): long_record(100 * step) for step in range(1, 9)},
+        {"args": {f"setting_{k}": "v" * 20 for k in range(200)}, "rewards": [k + 0.5 for k in range(30)]},
+    ],
+    ids=["records and settings", "records first", "by step", "columns below settings"],
+)
+def test_a_document_with_long_records_is_found(tmp_path: Path, document: dict[str, object]) -> None:
+    """Its first record need not end within the first bytes; a data set of the same size is no log."""
+    write(tmp_path / "training_history.json", json.dumps(document))
+    assert len(runs(tmp_path)) == 1
+    data = [{"prompt": "x" * 5000, "answer": str(k), "id": k} for k in range(9)]
+    write(tmp_path / "train_data.json", json.dumps({"data": data}))
+    assert len(runs(tmp_path)) == 1

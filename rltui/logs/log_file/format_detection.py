@@ -11,11 +11,14 @@ from rltui.common.text import quote
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_contents import cut_keys, is_foreign
-from rltui.logs.log_file_names import is_events, names
+from rltui.logs.log_file_names import is_events, is_telling, names
 
 SEARCHED = 16 << 20  # bytes of a console that are searched for its first line of metrics
 SEARCHED_EXPLICIT = 256 << 20  # the same if LOGDIR is that file
 _OVERLAP = 1024  # bytes that two blocks of the search share
+_DOCUMENT_HEAD = (
+    64 << 10
+)  # bytes by which a JSON document is recognised, whose records may be longer than HEAD
 
 
 class FormatDetection:
@@ -77,6 +80,12 @@ class FormatDetection:
         """By name and head; a console also by a later line of metrics, reading each byte once."""
         if (samples := self._formats.of_samples(self._path, head)) is not None:
             return samples
+        if (
+            len(head) >= HEAD
+            and self._name.lower().endswith(".json")
+            and (self._explicit or is_telling(self._name))
+        ):
+            head = file.read_at(0, _DOCUMENT_HEAD)
         by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
         known = by_head(self._name, head)
         if known is not None and known.name in names().printed_formats and file.size() > HEAD:

@@ -50,7 +50,7 @@ _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"d
 # Objects of numbers by step: the first two of them.
 _COUNTED = "step|iter|iteration|update|checkpoint|ckpt|episode|epoch|round"
 _NUMBERED = rf'"((?:global_?)?(?:{_COUNTED})?[_ -]?\d{{1,18}})"\s*:\s*\{{'
-_BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,4000}}\}}\s*,\s*{_NUMBERED}")
+_BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,60000}}\}}\s*,\s*{_NUMBERED}")
 _STEP_KEY = regex(_NUMBERED)
 _NESTED_STEPS = regex(r'\{\s*(?:"[^"\\]{1,200}"\s*:\s*\{\s*){1,5}"step_\d{1,18}"\s*:\s*\{')
 _STEP_COUNT = "step_count"  # of marl-eval: environment steps, where the key counts evaluations
