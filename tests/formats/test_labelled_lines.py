@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.printed_metrics.labelled_console import FORMAT, LabelledLines, holds_metrics
+from rltui.logs.formats.printed_metrics.labelled_console import (
+    FORMAT,
+    MIN_UNCOUNTED,
+    LabelledLines,
+    holds_metrics,
+)
 from rltui.logs.formats.printed_metrics.line_items import items
 from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.registry import REGISTRY
@@ -76,6 +81,9 @@ def read(text: str) -> Rows:
         ("Episodes:   7%|█   | 7/100 [00:01, reward=2.50, ts/ep=20]", 7, {"reward": 2.5, "ts/ep": 20.0}),
         ("[gsm8k_s13]   7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
         ("7/50 | loss=-0.5 | reward=2.5", 7, {"loss": -0.5, "reward": 2.5}),
+        ("7/50 loss: -0.5 <reward: 2.5>", 7, {"loss": -0.5, "reward": 2.5}),
+        ("7/50: loss -0.5 - reward 2.5", 7, {"loss": -0.5, "reward": 2.5}),
+        ("7/50 - loss: -0.5 - reward: 2.5", 7, {"loss": -0.5, "reward": 2.5}),
         ("Epoch 2, global step 7: 'val_loss' reached 0.5 (best 0.5), saving model to 'x.ckpt' as top 1", 7,
          {"val_loss": 0.5}),
         ("Epoch 7/9: acc (higher is better) : 0.5, kl: 2", 7, {"acc": 0.5, "kl": 2.0}),
@@ -542,6 +550,31 @@ def test_any_cut_gives_the_same_points(cuts: list[int]) -> None:
     """However the bytes arrive."""
     whole = read_whole(FORMAT, MemFile("a.log", CONSOLE))
     assert points(read_in_pieces(FORMAT, "a.log", cut(CONSOLE, cuts))) == points(whole)
+
+
+UNCOUNTED = b"loading\n" + b"".join(b"reward: %d.5, loss: 0.25\n" % k for k in range(1, 20))
+
+
+@given(st.lists(st.integers(0, len(UNCOUNTED)), max_size=6))
+def test_any_cut_of_lines_without_a_counter_gives_the_same_points(cuts: list[int]) -> None:
+    """Their numbers are their steps, however the bytes arrive."""
+    found = points(read_in_pieces(FORMAT, "train.log", cut(UNCOUNTED, cuts)))
+    assert found == points(read_whole(FORMAT, MemFile("train.log", UNCOUNTED)))
+    assert [(step, value) for tag, step, _, value in found if tag == "reward"] == [
+        (k, k + 0.5) for k in range(1, 20)
+    ]
+
+
+def test_lines_without_a_counter_are_counted_and_said_to_be() -> None:
+    """Enough lines with the same names, one of them typical; none where another line has a counter."""
+    whole = read_whole(FORMAT, MemFile("train.log", UNCOUNTED))
+    assert "counted-steps" in {problem.code for problem in whole.problems}
+    few = "reward: 1.5, loss: 0.25\n" * (MIN_UNCOUNTED - 1)
+    assert read(few) == []
+    assert read("requests: 3, bytes: 70\n" * 30) == []
+    assert read("reward: 3.5\n" * 30) == []
+    counted = read("".join(f"step {k} reward: 1.5, loss: 0.25\n{few}" for k in range(1, 9)))
+    assert {step for step, _ in counted} == set(range(1, 9))
 
 
 REPORT = (

@@ -47,6 +47,10 @@ _MAX_TELLING_LINES = 256  # of a block that are parsed one by one
 _FILL = b"    "
 _FILLS = regex(rb" {5,}")
 MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter, before these are accepted
+MIN_UNCOUNTED = (
+    8  # lines with the same names before these are accepted, where nothing in the log counts steps
+)
+_UNCOUNTED = "without counter"  # of the names of such a group
 _MAX_LINE = 4000  # characters; longer lines are ignored
 _MAX_GROUPS = 256  # sets of names without evidence so far
 _MAX_PENDING = 64  # lines of a group that are kept until there is evidence
@@ -68,6 +72,7 @@ class _Group:
     pending: list[Step] = field(default_factory=list)
     steps: set[int] = field(default_factory=set)  # until it is accepted
     last_bar: dict[str, object] | None = None  # values of the progress bar when last drawn
+    lines: int = 0  # so far, where these are the steps
 
 
 class LabelledLines:
@@ -95,6 +100,7 @@ class LabelledLines:
         self._held: list[LabelledLine] = []  # until it is known whether their first counter is the plan
         self._plan: Doubt | None = None  # a counter that is the plan
         self._doubts_settled = False
+        self.counts_lines = False  # steps are numbers of lines, since the log has no counter
         self.planned = 0  # the goal of the counters; 0: unknown, or exceeded
         self._reached = 0  # the step of the latest line with a goal
         self._goal_exceeded = False
@@ -129,8 +135,9 @@ class LabelledLines:
     def accepts(self, line: str) -> bool:
         """Whether lines with these names are accepted."""
         counters, numbers, _, _ = items(line.strip())
-        group = self._groups.get((*(each.name for each in counters), *numbers))
-        return bool(numbers) and group is not None and group.accepted
+        counted, uncounted = (*(each.name for each in counters), *numbers), (*numbers, _UNCOUNTED)
+        groups = (self._groups.get(counted), self._groups.get(uncounted))
+        return bool(numbers) and any(group is not None and group.accepted for group in groups)
 
     def _hold(self, line: LabelledLine, doubt: Doubt | None) -> Iterator[Step]:
         """Keep a line until the doubt about the first counter of the first one is settled."""
@@ -208,9 +215,26 @@ class LabelledLines:
                 if group.accepted:
                     self._lines_accepted.add(counters[0].name)
                     self._update_plan(counters, role)
+        elif len(numbers) > 1 and only_items and not self._values:
+            yield from self._number(numbers)
         elif numbers and only_items and near:
             group = self._group((*numbers, f"below {self._heading}"))
             yield from self._collect(group, numbers, self._block)
+
+    def _number(self, numbers: dict[str, object]) -> Iterator[Step]:
+        """A record of a log that has had no counter: its step is the number of its line in its group."""
+        group = self._group((*numbers, _UNCOUNTED))
+        group.lines += 1
+        if not group.accepted:
+            group.pending.append((group.lines, numbers))
+            if group.lines < MIN_UNCOUNTED or not any(map(words().telling.search, numbers)):
+                group.pending = group.pending[-_MAX_PENDING:]
+                return
+            self.counts_lines = group.accepted = True
+            yield from group.pending
+            group.pending = []
+        else:
+            yield group.lines, numbers
 
     def _group(self, names: tuple[str, ...]) -> _Group:
         group = self._groups.get(names)
@@ -314,6 +338,8 @@ class LabelledParser(LineParser):
         """Reports, once, that printed values are rounded."""
         if self._has_metrics:
             self.note(*ROUNDED)
+        if self._lines.counts_lines:
+            self.note("counted-steps", "the console names no steps: its lines are counted")
         return super().problems()
 
 
