@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.container import Part
@@ -20,7 +21,7 @@ class FoundFile(NamedTuple):
     rank: int | None  # of the worker that wrote it, from its name
     device: int = 0  # of its folder: files of one device hang together when a mount fails
     explicit: bool = False  # LOGDIR is this file, or its content says that it is a log: it may have any name
-    part: Part | None = None  # of a container; `place` and `name` include its key
+    part: Part[Any] | None = None  # of a container; `place` and `name` include its key
 
 
 class PlacedLog(NamedTuple):

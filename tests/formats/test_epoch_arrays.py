@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.formats.trackers.part_reader import TrackerPart
 from tests.support.logs.live_logs import Heard
 
 
@@ -62,7 +62,7 @@ def test_epochs_are_read_once_and_a_torn_array_waits(tmp_path: Path) -> None:
     found = REGISTRY.parts(f"{tmp_path}/J.npy")
     assert found is not None
     (part,) = found.parts
-    assert isinstance(part, TrackerPart)
+    assert isinstance(part, Part)
     first = part.look(None, 1 << 20)
     assert first is not None and first.cursor == 3
     save(tmp_path, 5)

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -93,12 +93,12 @@ def _insert(base: sqlite3.Connection, rows: tuple[Row, ...] | list[Row]) -> None
             base.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(values))})", values)
 
 
-def _parts(base: sqlite3.Connection) -> tuple[Part, ...]:
+def _parts(base: sqlite3.Connection) -> tuple[Part[Any], ...]:
     found = trackio.parts_of_database("/x/tiny.db", base) or mlflow.parts_of_database("/x/tiny.db", base)
     return found.parts if found is not None else ()
 
 
-def _all_of(part: Part) -> list[Point]:
+def _all_of(part: Part[Any]) -> list[Point]:
     reader, file = part.format.open(part.key), PartFile(part, part.key, Calls())
     batches = [reader.read(file, 100)]
     while len(batches[-1]):
@@ -238,7 +238,7 @@ def _write(folder: Path, files: Files) -> None:
         path.write_bytes(data)
 
 
-def _listed(place: Path) -> Iterator[Part]:
+def _listed(place: Path) -> Iterator[Part[Any]]:
     found = REGISTRY.parts(str(place))
     yield from found.parts if found is not None else ()
 

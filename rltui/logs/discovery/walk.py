@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from rltui.common.problem import Problem
 from rltui.common.text import clean, quote
@@ -399,7 +400,9 @@ class FolderWalker:
                 yield from self._list(folder, calls)  # it became an ordinary file, or a container
                 return
 
-    def _found_part(self, folder: _Folder, name: str, part: Part, found: dict[str, FoundFile]) -> FoundFile:
+    def _found_part(
+        self, folder: _Folder, name: str, part: Part[Any], found: dict[str, FoundFile]
+    ) -> FoundFile:
         run = posixpath.normpath(posixpath.join(folder.shown, part.run))
         while run.startswith("../"):
             run = run[3:]
@@ -412,7 +415,7 @@ class FolderWalker:
         name: str,
         found: dict[str, FoundFile],
         run: RunName | None = None,
-        part: Part | None = None,
+        part: Part[Any] | None = None,
         *,
         by_content: bool = False,
     ) -> FoundFile:

@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.container import Container, Look, Part, Parts, whole_lines
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
-from rltui.logs.formats.trackers.part_reader import Look, TrackerPart, whole_lines
 from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # highest number of steps of an Atari reset, which may be counted (Machado et al., JAIR 61, 2018)
@@ -168,7 +167,7 @@ class MonitorsRead:
     pending: list[Row] = field(default_factory=list)  # with later steps than were read of other workers
 
 
-class WorkersRun(TrackerPart[MonitorsRead]):
+class WorkersRun(Part[MonitorsRead]):
     """A `Part`: the monitor files of all workers, with episodes ordered by step.
 
     Steps are those of the training: all n workers step together, so an episode of worker k that ends after s

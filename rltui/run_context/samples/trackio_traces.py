@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.database_run import columns_of
-from rltui.logs.formats.trackers.part_reader import unique_names
+from rltui.logs.formats.trackers.database_run import columns_of, unique_names
 from rltui.logs.sample_layouts.layouts import LayoutMatch, stored_trace
 from rltui.logs.sample_layouts.sample import Sample
 

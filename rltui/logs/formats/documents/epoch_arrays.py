@@ -16,17 +16,16 @@ import numpy as np
 
 from rltui.common.regex import regex
 from rltui.logs import log_file_names
-from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.container import Container, Look, Part, Parts
 from rltui.logs.formats.documents.arrays_document import curve_length
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.trackers.part_reader import Look, TrackerPart
 
 _NAME = regex(r"(?P<tag>[A-Za-z]\w*?)(?P<seed>-\d{1,9})?\.npy\Z")
 _FEW = 10  # epochs from which one of them is enough
 _MAX_BYTES = 32 << 20
 
 
-class EpochArrays(TrackerPart[int]):
+class EpochArrays(Part[int]):
     """A `Part`: the arrays of one seed. Its cursor is the number of epochs that have been read.
 
     arrays: the path of each tag.

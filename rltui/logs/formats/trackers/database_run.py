@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.logs.formats.container import Look, Part, TrackerAlert
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import Look, TrackerAlert, TrackerPart
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,7 +47,7 @@ class Schema(NamedTuple):
     alerts: Callable[[sqlite3.Connection, str], Sequence[TrackerAlert]] | None = None
 
 
-class DatabaseRun(TrackerPart[Cursor]):
+class DatabaseRun(Part[Cursor]):
     """A `Part`: one run of a database."""
 
     def __init__(self, place: str, key: str, run: str, schema: Schema) -> None:
@@ -126,3 +126,12 @@ def _last_rowid(since: int, rowid: int) -> int:
 def columns_of(base: sqlite3.Connection, table: str) -> set[str]:
     """The names of the columns of a table; empty if there is no such table."""
     return {row[1] for row in base.execute(f"PRAGMA table_info({table})")}
+
+
+def unique_names(rows: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """A name for each id, from pairs of id and name, oldest first: repeated names get part of the id."""
+    names: dict[str, str] = {}
+    for key, name in rows:
+        shown = name or key
+        names[key] = f"{shown}-{key[:8]}" if shown in names.values() else shown
+    return names

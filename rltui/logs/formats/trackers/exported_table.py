@@ -11,9 +11,8 @@ import math
 import os
 from functools import lru_cache
 
-from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.container import Container, Look, Part, Parts
 from rltui.logs.formats.lines.table_header import split_row
-from rltui.logs.formats.trackers.part_reader import Look, TrackerPart
 from rltui.logs.log_file_names import exported_columns, is_plain
 from rltui.logs.records.parse_number import from_text, step_of
 from rltui.logs.records.record_keys import step_keys
@@ -42,7 +41,7 @@ def _parts(place: str) -> Parts | None:
 EXPORTED = Container(lambda place: place.endswith(".csv") and not is_plain(place.rpartition("/")[2]), _parts)
 
 
-class _Run(TrackerPart[Cursor]):
+class _Run(Part[Cursor]):
     """A `Part`: the columns of one run."""
 
     def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.container import Container, Look, Part, Parts, whole_lines
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.trackers.part_reader import Look, TrackerPart, whole_lines
 from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names, stem_of
 from rltui.logs.records.parse_number import step_of
 
@@ -23,7 +22,7 @@ _HEAD = 1 << 12  # bytes by which a table without header is recognised
 _MAX_READ = 1 << 20  # bytes of one file in one call
 
 
-class MetricFiles(TrackerPart[Cursor]):
+class MetricFiles(Part[Cursor]):
     """A `Part`: the files below a folder, each named after its metric.
 
     line_of: parses a line into a point, given the step for lines without one, which are counted from the

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
-from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
+from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of, unique_names
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
-from rltui.logs.formats.trackers.part_reader import unique_names
 
 if TYPE_CHECKING:
     import sqlite3

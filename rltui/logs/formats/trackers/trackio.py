@@ -18,15 +18,15 @@ import orjson
 from rltui.common.problem import ProblemLevel
 from rltui.common.regex import regex
 from rltui.common.text import QUOTE_LIMIT, clean
-from rltui.logs.formats.container import Container, Parts
+from rltui.logs.formats.container import Container, Look, Part, Parts, TrackerAlert, whole_lines
 from rltui.logs.formats.interface import LINE_CAP
-from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
-from rltui.logs.formats.trackers.part_reader import (
-    Look,
-    TrackerAlert,
-    TrackerPart,
+from rltui.logs.formats.trackers.database_run import (
+    DatabaseRun,
+    Record,
+    Rows,
+    Schema,
+    columns_of,
     unique_names,
-    whole_lines,
 )
 from rltui.logs.records.parse_number import iso_time, step_of
 
@@ -161,7 +161,7 @@ def _inbox_parts(place: str) -> Parts | None:
 INBOX = Container(lambda place: bool(_INBOX.search(place)), _inbox_parts)
 
 
-class InboxRun(TrackerPart[tuple[int, int]]):
+class InboxRun(Part[tuple[int, int]]):
     """A `Part`: the records of one run in a file of the inbox."""
 
     moves = True
