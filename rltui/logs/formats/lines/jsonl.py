@@ -1,7 +1,7 @@
 """JSON lines: one object per line, in all variants of trainers.
 
-Lines are parsed by orjson, with `json_nan` for bare NaN and Infinity. Other lines (with byte-order marks,
-invalid UTF-8, two objects, or text around an object) are searched for objects.
+Lines are parsed by orjson. Other lines (with bare NaN and Infinity, byte-order marks, invalid UTF-8, two
+objects, or text around an object) are searched for objects by Python's parser.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.lines.line_reader import BLANKS, LineParser, LineReader
-from rltui.logs.records import json_nan, record_keys
+from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 
 _BETWEEN = " \t\r\n\0\ufeff"
@@ -77,7 +77,6 @@ class JsonlParser(LineParser):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "not-json", "line", "skipped for not being a JSON object")
-        self._bare_nan = False  # the last line had bare NaN or Infinity, so the next one probably has, too
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Add the objects of complete lines, and count other lines."""
@@ -85,12 +84,8 @@ class JsonlParser(LineParser):
         for number, line in enumerate(lines):
             if not line or line.isspace():
                 continue
-            record = self._plain_object(line)
-            if type(record) is dict:
-                add(record)
-                continue
             try:
-                for each in recovered_objects(line):
+                for each in objects(line):
                     add(each)
             except ValueError:
                 if line.strip(b"\xef\xbb\xbf" + BLANKS):
@@ -111,20 +106,6 @@ class JsonlParser(LineParser):
         except ValueError:
             return "is incomplete"
         return None
-
-    def _plain_object(self, line: bytes) -> object:
-        """The value of a JSON line, perhaps with bare NaN and Infinity; None for any other line."""
-        if not self._bare_nan:
-            try:
-                return orjson.loads(line)
-            except ValueError:
-                pass
-        try:
-            record, count = json_nan.loads(line)
-        except ValueError:
-            return None
-        self._bare_nan = count > 0
-        return record
 
 
 def _matches(name: str, head: bytes) -> bool:
