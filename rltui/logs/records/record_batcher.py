@@ -1,44 +1,26 @@
-"""Batches of the records of any text format.
+"""Batches of the records of any text format: the step and the wall time of each, hyperparameters, and plans.
 
-Most records of a log have the same keys. The numbers of such records are kept as tuples and converted to one
-array; null, booleans and text without a number are omitted. Only records with lists, nested objects or
-numbers in text are processed key by key.
+`record_columns` takes their numbers.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import doubtful_step, record_keys
-from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
-from rltui.logs.records.parse_number import (
-    from_text,
-    ratio,
-    real,
-    rounded_step,
-    seconds,
-    step_of,
-    wall_time,
-)
+from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings
+from rltui.logs.records.parse_number import ratio, rounded_step, step_of, wall_time
+from rltui.logs.records.record_columns import NUMBERS, RecordColumns
 from rltui.logs.records.tag_table import TagTable
 
-_NUMBERS = {int, float}
-_NO_SCALAR = {bool, type(None)}  # types without a scalar, whatever the value
 _MAX_KEY_SETS = 4096  # cached; a log may have new keys in each record
 _MAX_WRITERS = 256  # of one file that are distinguished
 _MAX_SETTINGS = 1 << 20  # characters of settings that are reported
-_LOST_AFTER = 20  # records with a number, after which null means that the value was lost
-_LOST_TOGETHER = 3  # metrics in one record that must be: one alone may not have been measured
 
 Writer = tuple[tuple[str, str | int], ...]  # labels of one of several writers, by key
 
@@ -87,22 +69,6 @@ class _Counter:
         return fine + self.added
 
 
-@dataclass(slots=True)
-class _Block:
-    """Records with the same keys, of which only numbers are kept."""
-
-    columns: NDArray[np.intp] | None  # of the values that are series; None: all
-    tags: NDArray[np.uint32]  # of these columns
-    indices: list[int] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
-    walls: list[float] = field(default_factory=list)
-    values: list[tuple[float, ...]] = field(default_factory=list)
-    pick: Callable[[tuple[object, ...]], Any] | None = None  # the numbers among the values; None: all
-
-
-_Blocks = dict[tuple[Any, ...], _Block]  # by keys, skipped keys, and types unless all are numbers
-
-
 class RecordBatcher:
     """Collects records in the order of the file and returns batches in the same order."""
 
@@ -131,11 +97,7 @@ class RecordBatcher:
         self._problems: list[Problem] = []
         self._row: dict[str, float] = {}  # single values of one step and wall time
         self._row_at = (0, math.nan)
-        self._whole_rows: dict[
-            tuple[Any, ...], int
-        ] = {}  # records of earlier batches, by keys as in `_Blocks`
-        self._sometimes_null: set[tuple[tuple[str, ...], int]] = set()  # keys, and column
-        self._clear()
+        self._columns = RecordColumns(self.tags)
 
     def preview(self) -> RecordBatcher:
         """A batcher with the same tag table for records from the end of the file."""
@@ -164,7 +126,6 @@ class RecordBatcher:
             key, step = found
             wall, axis = _wall_time_of(record, key_set)
         self._records += 1
-        self._index += 1
         self._step = step
         if key is not None:
             self._explicit = True
@@ -177,18 +138,14 @@ class RecordBatcher:
             writer = _writer_of(record, key_set)
             prefix = self._writer_prefix(writer, step)
             skip = (*skip, *(each for each, _ in writer if prefix or record_keys.is_learner(each)))
+        body = record
         if key_set.name_and_value is not None and (named := _named_value(record, key_set)):
-            body = {prefix + named[0]: named[1]}
-            self._add_regular(tuple(body), body, (), step, wall, self._blocks)
+            body, skip = {prefix + named[0]: named[1]}, ()
         elif prefix:
-            body = {prefix + name: value for name, value in record.items() if name not in skip}
-            self._add_regular(tuple(body), body, (), step, wall, self._blocks)
+            body, skip = {prefix + name: value for name, value in record.items() if name not in skip}, ()
         elif key_set.is_envelope and isinstance(data := record["data"], dict):
-            self._add_regular(tuple(data), data, (), step, wall, self._inner_blocks)
-        elif at is not None or key == (key_set.steps[0] if key_set.steps else None):
-            self._add_regular(keys, record, skip, step, wall, self._blocks)
-        else:
-            self._add_irregular(record, skip, step, wall)
+            body, skip = data, ()
+        self._columns.add(body, skip, step, wall)
 
     def _hold(self, record: Mapping[str, object], at: tuple[int, float] | None) -> None:
         """Keep a record until the doubt about the step of the first one is settled."""
@@ -296,27 +253,11 @@ class RecordBatcher:
         problems = [*(problems or []), *self._problems]
         if full := self.tags.problem():
             problems.append(full)
-        blocks = [*self._blocks.values(), *self._inner_blocks.values()]
-        parts: list[_Columns] = [_arrays(block) for block in blocks]
-        if self._irregular:
-            columns = zip(zip(*self._irregular, strict=True), _TYPES, strict=True)
-            parts.append(tuple(np.array(column, kind) for column, kind in columns))
         texts, self._texts, self._problems = self._texts, [], []
-        for all_blocks in (self._blocks, self._inner_blocks):
-            for known, block in all_blocks.items():
-                if block.pick is None:
-                    self._whole_rows[known] = self._whole_rows.get(known, 0) + len(block.steps)
-        self._clear()
-        if not parts:
+        columns = self._columns.take()
+        if columns is None:
             return Batch(tags=self.tags.names, texts=tuple(texts), problems=tuple(problems))
-        _, *merged = parts[0] if len(parts) == 1 else _in_order(parts)
-        return Batch.of_doubles(self.tags.names, *merged, texts=texts, problems=problems)
-
-    def _clear(self) -> None:
-        self._index = -1
-        self._blocks: _Blocks = {}
-        self._inner_blocks: _Blocks = {}
-        self._irregular: list[tuple[int, int, int, float, float]] = []
+        return Batch.of_doubles(self.tags.names, *columns, texts=texts, problems=problems)
 
     def _key_set(self, keys: tuple[str, ...]) -> _KeySet:
         steps = record_keys.step_keys(keys)
@@ -345,76 +286,6 @@ class RecordBatcher:
         if len(self._key_sets) < _MAX_KEY_SETS:
             self._key_sets[keys] = key_set
         return key_set
-
-    def _block(self, keys: tuple[str, ...], kinds: tuple[type, ...] | None, skip: tuple[str, ...]) -> _Block:
-        """An empty block for records with these keys. kinds: the types of their values; None: all numbers."""
-        numbers = [column for column in range(len(keys)) if kinds is None or kinds[column] in _NUMBERS]
-        named = [(place, self.tags.index(keys[column])) for place, column in enumerate(numbers)
-                 if keys[column] not in skip]  # fmt: skip
-        kept = [pair for pair in named if pair[1] >= 0]
-        columns = None if len(kept) == len(numbers) else np.array([place for place, _ in kept], np.intp)
-        block = _Block(columns, np.array([tag for _, tag in kept], np.uint32))
-        if kinds is not None:
-            block.pick = itemgetter(*numbers) if len(numbers) > 1 else lambda values: (values[numbers[0]],)
-        return block
-
-    def _add_regular(
-        self,
-        keys: tuple[str, ...],
-        record: Mapping[str, object],
-        skip: tuple[str, ...],
-        step: int,
-        wall: float,
-        blocks: _Blocks,
-    ) -> None:
-        values = tuple(record.values())
-        known: tuple[Any, ...] = (keys, skip)
-        kinds: tuple[type, ...] | None = None
-        whole = _NUMBERS.issuperset(map(type, values))
-        if not whole and None in values and (filled := self._with_lost_values(keys, skip, values, blocks)):
-            values, record = filled, dict(zip(keys, filled, strict=True))
-            whole = _NUMBERS.issuperset(map(type, values))
-        if not whole:
-            kinds = tuple(map(type, values))
-            if not _others_have_no_scalar(keys, values, kinds, skip):
-                self._add_irregular(record, skip, step, wall)
-                return
-            known = (known, kinds)
-        block = blocks.get(known)
-        if block is None:
-            block = blocks[known] = self._block(keys, kinds, skip)
-        block.indices.append(self._index)
-        block.steps.append(step)
-        block.walls.append(wall)
-        block.values.append(values if block.pick is None else block.pick(values))  # type: ignore[arg-type]
-
-    def _with_lost_values(
-        self, keys: tuple[str, ...], skip: tuple[str, ...], values: tuple[object, ...], blocks: _Blocks
-    ) -> tuple[object, ...] | None:
-        """The values with NaN for null where all records before had a number; None if there is none of these.
-
-        Writers of JSON have no other way to write NaN (veRL), and NaN reaches several metrics at once. Of
-        metrics that are not measured each time the first records have nulls, too.
-        """
-        known = (keys, skip)
-        block = blocks.get(known)
-        whole = self._whole_rows.get(known, 0) + (0 if block is None else len(block.steps))
-        null = [column for column, value in enumerate(values) if value is None]
-        if whole < _LOST_AFTER:
-            self._sometimes_null.update((keys, column) for column in null)
-        lost = {column for column in null if (keys, column) not in self._sometimes_null}
-        if len(lost) < _LOST_TOGETHER:
-            return None
-        return tuple(math.nan if column in lost else value for column, value in enumerate(values))
-
-    def _add_irregular(
-        self, record: Mapping[str, object], skip: tuple[str, ...], step: int, wall: float
-    ) -> None:
-        index, place, irregular = self.tags.index, self._index, self._irregular
-        for tag, value in scalars(record, skip):
-            number = index(tag)
-            if number >= 0:
-                irregular.append((place, number, step, wall, value))
 
     def _step_of_unkeyed(self, record: Mapping[str, object]) -> tuple[str | None, int] | None:
         """The same for a record without a step on its top level."""
@@ -490,7 +361,7 @@ def _named_value(record: Mapping[str, object], key_set: _KeySet) -> tuple[str, o
     """Name and value of a record that has a single value; None for any other."""
     assert key_set.name_and_value is not None
     name, value = map(record.__getitem__, key_set.name_and_value)
-    return (name, value) if type(name) is str and type(value) in _NUMBERS else None
+    return (name, value) if type(name) is str and type(value) in NUMBERS else None
 
 
 def _wall_time_of(record: Mapping[str, object], key_set: _KeySet) -> tuple[float, str | None]:
@@ -500,48 +371,3 @@ def _wall_time_of(record: Mapping[str, object], key_set: _KeySet) -> tuple[float
         if wall == wall:
             return wall, key if record_keys.is_axis(key) else None
     return math.nan, None
-
-
-def _others_have_no_scalar(
-    keys: tuple[str, ...], values: tuple[object, ...], kinds: tuple[type, ...], skip: tuple[str, ...]
-) -> bool:
-    """Whether there are numbers, and no other value gives a scalar (see `flatten.scalars`)."""
-    others = [column for column, kind in enumerate(kinds) if kind not in _NUMBERS]
-    if len(others) == len(kinds):
-        return False
-    for column in others:
-        key, value = keys[column], values[column]
-        if kinds[column] in _NO_SCALAR or key in skip:
-            continue
-        if type(value) is not str or from_text(value) is not None or seconds(key, value) is not None:
-            return False
-    return True
-
-
-# Index of the record within the batch, tag, step, wall time and value, (n,) each.
-_Columns = tuple[NDArray[Any], ...]
-_TYPES = (np.int64, np.uint32, np.int64, np.float64, np.float64)
-
-
-def _arrays(block: _Block) -> _Columns:
-    """The numbers of a block, record by record."""
-    try:
-        values = np.array(block.values, np.float64)
-    except OverflowError:  # an integer beyond float64
-        values = np.array([[real(value) for value in row] for row in block.values], np.float64)
-    if block.columns is not None:
-        values = values[:, block.columns]
-    count, width = len(block.steps), len(block.tags)
-    return (
-        np.repeat(np.array(block.indices, np.int64), width),
-        np.tile(block.tags, count),
-        np.repeat(np.array(block.steps, np.int64), width),
-        np.repeat(np.array(block.walls, np.float64), width),
-        values.reshape(-1),
-    )
-
-
-def _in_order(parts: list[_Columns]) -> _Columns:
-    """Several parts as one, in the order of the records."""
-    order = np.argsort(np.concatenate([part[0] for part in parts]), kind="stable")
-    return tuple(np.concatenate(columns)[order] for columns in zip(*parts, strict=True))
