@@ -242,42 +242,30 @@ class FolderWalker:
         without_ending: list[str] = []
         found: dict[str, FoundFile] = {}
         only = folder.root.only
-        try:
-            entries = calls.run(folder.place, os.scandir, folder.place)
-        except OSError as error:
-            yield from self._failed(folder.place, folder.shown, error)
+        entries = yield from self._entries(folder, calls)
+        if entries is None:
             return False
-        with entries:
-            while True:
-                try:
-                    batch = calls.run(folder.place, lambda: list(islice(entries, PAUSE_EVERY)))
-                except OSError as error:
-                    yield from self._failed(folder.place, folder.shown, error)
-                    return False
-                for entry in batch:
-                    name = entry.name
-                    names.add(f"{name}/" if entry.is_dir(follow_symlinks=False) else name)
-                    if (only is not None and name != only) or (name[:1] == "." and not is_entered(name)):
-                        continue
-                    whole = entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
-                    if whole and (yield from self._list_parts(folder, name, found, calls)):
-                        continue
-                    if entry.is_symlink():
-                        links.append(name)
-                        if only is not None:
-                            yield self._found(folder, name, found)
-                    elif entry.is_dir(follow_symlinks=False):
-                        folders.append(name)
-                    elif self._wanted(folder, name):
-                        if entry.is_file(follow_symlinks=False):
-                            yield self._found(folder, name, found)
-                        else:
-                            yield from self._not_a_file(folder, name)
-                    elif whole and only is None and has_no_ending(name):
-                        without_ending.append(name)
-                if len(batch) < PAUSE_EVERY:
-                    break
-                yield None
+        for entry in entries:
+            name, is_folder = entry.name, entry.is_dir(follow_symlinks=False)
+            names.add(f"{name}/" if is_folder else name)
+            if (only is not None and name != only) or (name[:1] == "." and not is_entered(name)):
+                continue
+            is_file = entry.is_file(follow_symlinks=False)
+            if (is_folder or is_file) and (yield from self._list_parts(folder, name, found, calls)):
+                continue
+            if entry.is_symlink():
+                links.append(name)
+                if only is not None:
+                    yield self._found(folder, name, found)
+            elif is_folder:
+                folders.append(name)
+            elif self._wanted(folder, name):
+                if is_file:
+                    yield self._found(folder, name, found)
+                else:
+                    yield from self._not_a_file(folder, name)
+            elif is_file and only is None and has_no_ending(name):
+                without_ending.append(name)
         yield from self._look_into(folder, without_ending, found, calls)
         complete = True
         if self._formats is not None and only is None and not any(map(is_metrics_log, found)):
@@ -289,6 +277,19 @@ class FolderWalker:
         self._changed = self._changed or known != folder.names
         yield from self._healed(folder.place)
         return complete
+
+    def _entries(self, folder: _Folder, calls: Calls) -> Generator[Item, None, list[os.DirEntry[str]] | None]:
+        """The entries of a folder; None if it cannot be listed."""
+        found: list[os.DirEntry[str]] = []
+        try:
+            with calls.run(folder.place, os.scandir, folder.place) as entries:
+                while some := calls.run(folder.place, lambda: list(islice(entries, PAUSE_EVERY))):
+                    found += some
+                    yield None
+        except OSError as error:
+            yield from self._failed(folder.place, folder.shown, error)
+            return None
+        return found
 
     def _list_newest_state(
         self, folder: _Folder, folders: Sequence[str], found: dict[str, FoundFile], calls: Calls
