@@ -18,6 +18,7 @@ import orjson
 
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.common.text import clean
+from rltui.logs.formats.lines.text_lines import TextLines
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
     LayoutMatch,
@@ -39,7 +40,6 @@ from rltui.run_context.samples.run_samples import RunSamples
 
 MAX_HEADS = 300_000  # the oldest steps beyond that are left out and counted
 _BLOCK = 4 << 20  # bytes of one read
-_MAX_BLOCK_BYTES = 16 << 20  # the same for long lines
 _FIRST_BLOCK = 256 << 10  # the same for the first read of a file
 _MAX_LINE_BYTES = 64 << 20  # bytes; a longer line is left out
 _MAX_WHOLE_BYTES = 256 << 20  # bytes of a file that can only be read as a whole (gzip, parquet, tables)
@@ -53,12 +53,24 @@ class SampleFile:
     path: str
     shown: str  # relative to LOGDIR, cleaned
     match: LayoutMatch
-    offset: int = 0  # of the first byte that was not read
+    lines: TextLines = field(init=False)
     size: int = -1  # bytes, at the last look
     modified: int = -1  # nanoseconds, at the last look
     done: bool = False  # whether it was read to its end
     samples: int = 0
-    longest_line: int = 0  # bytes
+
+    def __post_init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Read it again from its first byte."""
+        self.lines = TextLines(self.shown, _MAX_LINE_BYTES)
+        self.samples, self.done = 0, False
+
+    @property
+    def offset(self) -> int:
+        """Of the first byte that was not read."""
+        return self.lines.offset
 
     @property
     def whole(self) -> bool:
@@ -192,7 +204,7 @@ class Catalog:
             file.done = False
             while clock() < deadline:
                 before = file.offset
-                self._add_lines(number, opened, size)
+                self._add_lines(number, opened)
                 if file.offset == before:
                     file.done = True
                     return True
@@ -206,38 +218,22 @@ class Catalog:
         file.size, file.modified, file.done = size, modified, True
         for item, sample in enumerate(self._read_whole(file)):
             self._add(sample, head_of(sample, number, 0, size, item))
-        file.offset = size
+        file.lines.offset = size
 
-    def _add_lines(self, number: int, opened: LocalFile, size: int) -> None:
+    def _add_lines(self, number: int, opened: LocalFile) -> None:
         """Add the complete lines of the next block; a last line without newline counts if it is JSON."""
-        file = self.files[number]
+        file, before = self.files[number], self.files[number].offset
         # The first read is small, so that the first samples are shown early.
-        wanted = min(max(_BLOCK, 4 * file.longest_line), _MAX_BLOCK_BYTES) if file.offset else _FIRST_BLOCK
-        pieces = [opened.read_at(file.offset, wanted)]
-        length = len(pieces[0])
-        while not (found := pieces[-1].rfind(b"\n") + 1) and length < _MAX_LINE_BYTES:
-            more = opened.read_at(file.offset + length, _BLOCK) if file.offset + length < size else b""
-            if not more:
-                break
-            pieces.append(more)
-            length += len(more)
-        block = b"".join(pieces)
-        end = len(block) - len(pieces[-1]) + found if found else 0
-        at_end = file.offset + len(block) >= size
-        if not end and not at_end:
-            message = f"a line of over {_MAX_LINE_BYTES:,} bytes is left out"
-            self._report("warning", "line-too-long", file.shown, message)
-            file.offset += len(block)
-            return
-        start = 0
-        for line in block[:end].split(b"\n")[:-1]:
-            self._add_line(number, line, file.offset + start)
-            start += len(line) + 1
-            file.longest_line = max(file.longest_line, len(line))
-        tail = block[end:]
-        if at_end and tail.strip() and self._add_line(number, tail, file.offset + end, torn=True):
-            end += len(tail)
-        file.offset += end
+        lines = file.lines.take(opened, _BLOCK if before else _FIRST_BLOCK)
+        offset = file.lines.start
+        for line in lines:
+            self._add_line(number, line, offset)
+            offset += len(line) + 1
+        if file.offset == before:
+            tail = file.lines.tail(opened)
+            if tail.strip() and self._add_line(number, tail, before, torn=True):
+                file.lines.offset += len(tail)
+        self.problems.update({problem.key: problem for problem in file.lines.problems()})
 
     def _add_line(self, number: int, line: bytes, offset: int, *, torn: bool = False) -> bool:
         """Add the samples of one record. torn: the line may be incomplete, so an error is not reported."""
@@ -318,10 +314,9 @@ class Catalog:
 
     def _forget(self, number: int) -> None:
         """Remove the samples of a file that was rewritten."""
-        file = self.files[number]
+        self.files[number].forget()
         self.heads = [head for head in self.heads if head.file != number]
         self._by_copy_key = {head.copy_key: at for at, head in enumerate(self.heads) if head.copy_key}
-        file.offset, file.samples, file.done = 0, 0, False
 
     def _report(self, level: ProblemLevel, code: str, path: str, message: str) -> None:
         problem = Problem(level, code, clean(path), message)

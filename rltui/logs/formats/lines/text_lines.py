@@ -46,10 +46,14 @@ def _after_zeros(data: bytes) -> bytes:
 
 
 class TextLines:
-    """Splits one file into lines. Everything before `offset` was returned or skipped."""
+    """Splits one file into lines. Everything before `offset` was returned or skipped.
 
-    def __init__(self, path: str) -> None:
+    cap: bytes; longer lines are skipped in constant memory.
+    """
+
+    def __init__(self, path: str, cap: int = LINE_CAP) -> None:
         self.path = path
+        self._cap = cap
         self.offset = 0
         self.start = 0  # offset of the first line of the last `take`
         self._problems: list[Problem] = []
@@ -75,7 +79,7 @@ class TextLines:
             data = self._read_more(file, data)
             end = data.rfind(b"\n") + 1
             if not end:
-                if len(data) > LINE_CAP:
+                if len(data) > self._cap:
                     self._long_line = self.offset
                     self.offset += len(data)
                 return []
@@ -90,7 +94,7 @@ class TextLines:
         if self._long_line is not None:
             self._report_long()
             return b""
-        return file.read_at(self.offset, LINE_CAP)
+        return file.read_at(self.offset, self._cap)
 
     def problems(self) -> list[Problem]:
         """Problems since the last call."""
@@ -99,11 +103,11 @@ class TextLines:
 
     def _read_more(self, file: File, data: bytes) -> bytes:
         """More of a line that is longer than one read: to its newline, the end of the file, or the limit."""
-        if len(data) > LINE_CAP:
+        if len(data) > self._cap:
             return data
         pieces, length = [data], len(data)
-        while length and length <= LINE_CAP:
-            piece = file.read_at(self.offset + length, min(max(length, BLOCK), LINE_CAP + 1 - length))
+        while length and length <= self._cap:
+            piece = file.read_at(self.offset + length, min(max(length, BLOCK), self._cap + 1 - length))
             pieces.append(piece)
             length += len(piece)
             if not piece or b"\n" in piece:
@@ -121,7 +125,7 @@ class TextLines:
     def _report_long(self) -> None:
         begin = self._long_line or 0
         length = self.offset - begin
-        message = f"a line of {length:,} bytes is longer than {LINE_CAP >> 20} MiB and was skipped"
+        message = f"a line of {length:,} bytes is longer than {self._cap >> 20} MiB and was skipped"
         self._problems.append(Problem("warning", "long-line", self.path, message, begin, length))
 
     def _skip_zeros(self, file: File, data: bytes, final: bool) -> bytes:
