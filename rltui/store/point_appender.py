@@ -53,13 +53,13 @@ class PointAppender:
         if not np.logical_and.reduce(batch.single):
             self.table.note_doubles(rows if not batch.single.any() else rows[~batch.single], batch.value)
         points = Points(batch.step, batch.wall_time, batch.value)
-        if len(batch) and not batch.starts:
+        if len(batch) and log.segments and not batch.starts:
             block = PointBlock.grouped(rows, points)
-            if self._append_block(log, rows, points, block):
+            if self._append_block(log, points, block):
                 return self._new_points(block)
         return self._append_any(log, rows, points, batch)
 
-    def _append_block(self, log: AttemptLog, rows: Rows, points: Points, block: PointBlock) -> bool:
+    def _append_block(self, log: AttemptLog, points: Points, block: PointBlock) -> bool:
         """Append points that go forward in every series; False, and no change, otherwise."""
         distinct_rows, step = block.rows, block.points.step
         tails = block.starts + block.sizes - 1
@@ -74,14 +74,8 @@ class PointAppender:
         forward = bool((first >= self.table.newest(distinct_rows)).all())
         if log.regressions.peculiar and not forward:
             return False
-        if self.restarts.segments:
-            if not self.restarts.extend(log, distinct_rows, first, last, points.step, points.wall_time):
-                return False
-        elif len(rows) == len(distinct_rows):
+        if not self.restarts.extend(log, distinct_rows, first, last, points.step, points.wall_time):
             return False
-        else:
-            head = rows[: len(distinct_rows) + 1]  # up to the first repeated tag
-            self.restarts.begin_run(log, head, points.step, points.wall_time, distinct_rows, first, last)
         if forward:
             self.table.append_block(block)
         else:  # another log has newer points of a shared tag

@@ -121,10 +121,8 @@ class Supersession:
         rows: distinct; first, last: the first and last step of these points in each row, known to go forward
         in between. step, wall: of all points. False, and no change, for all other points.
         """
-        if not log.segments or log.segments[-1] is not self.segments[-1]:
-            return False
         segment = log.segments[-1]
-        if segment.row_step is None or _lacks_points(segment, rows):
+        if segment is not self.segments[-1] or segment.row_step is None or _lacks_points(segment, rows):
             return False
         if not log.regressions.note_forward(rows, first, last):
             return False
@@ -134,36 +132,6 @@ class Supersession:
         segment.last_step = max(segment.last_step, int(np.maximum.reduce(last)))
         log.count += len(wall)
         return True
-
-    def begin_run(
-        self, log: AttemptLog, rows: Rows, step: Ints, wall: Floats, each: Rows, first: Ints, last: Ints
-    ) -> None:
-        """Add the first points of a run, if they go forward in every row.
-
-        rows: of the points up to the first repeated row. step, wall: of all points. each, first, last: the
-        distinct rows, their first and their last steps.
-        """
-        self._note_wall_times(log, wall)
-        self._rows = max(self._rows, int(each.max()) + 1)
-        self._open(log, log.count, "file", HIGHEST)
-        segment = log.segments[-1]
-        seen = np.zeros(self._rows, np.bool_)
-        seen[rows[:-1]] = True
-        if np.count_nonzero(seen) == len(rows) - 1:  # each row occurs once before one is repeated
-            first_row = slice(0, len(rows) - 1)
-        else:
-            repeated = np.ones(len(rows), np.bool_)
-            repeated[_first_indices(rows)[1]] = False
-            first_row = slice(0, int(repeated.argmax()))
-        segment.first[rows[first_row]] = step[first_row]
-        self._freeze(segment)
-        segment.first[each], segment.high[each] = first, last
-        segment.tags = len(each)
-        segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
-        segment.last_step = int(last.max())
-        segment.note_head(step)
-        log.regressions.note_forward(each, first, last)
-        log.count += len(wall)
 
     def commit(self, log: AttemptLog, size: int) -> None:
         """Finish a batch of `size` points of the log."""
