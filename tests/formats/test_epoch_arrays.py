@@ -63,12 +63,12 @@ def test_epochs_are_read_once_and_a_torn_array_waits(tmp_path: Path) -> None:
     assert found is not None
     (part,) = found.parts
     assert isinstance(part, Part)
-    first = part.look(None, 1 << 20)
+    first = part.read(None, 1 << 20)
     assert first is not None and first.cursor == 3
     save(tmp_path, 5)
     whole = (tmp_path / "R.npy").read_bytes()
     (tmp_path / "R.npy").write_bytes(whole[:-8])
-    assert part.look(first.cursor, 1 << 20) is None
+    assert part.read(first.cursor, 1 << 20) is None
     (tmp_path / "R.npy").write_bytes(whole)
-    later = part.look(first.cursor, 1 << 20)
+    later = part.read(first.cursor, 1 << 20)
     assert later is not None and [step for step, *_ in later.records] == [3, 4]

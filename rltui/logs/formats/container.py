@@ -37,7 +37,7 @@ class TrackerAlert(NamedTuple):
 
 
 @dataclass(slots=True)
-class Look(Generic[C]):
+class NewRows(Generic[C]):
     """The result of reading a part once: records of several values, or single ones."""
 
     records: list[tuple[int, float, dict[str, object]]] = field(default_factory=list)  # step, wall, values
@@ -89,7 +89,7 @@ class Part(ABC, Generic[C]):
         return self._paths
 
     @abstractmethod
-    def look(self, cursor: C | None, budget: int) -> Look[C] | None:
+    def read(self, cursor: C | None, budget: int) -> NewRows[C] | None:
         """Read about `budget` bytes after `cursor` (None at first); None if it cannot be read now."""
 
 
@@ -191,29 +191,29 @@ class PartReader(ReadFromStart):
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Read new rows."""
         assert isinstance(file, PartFile)
-        look = file.ask(file.part.look, self._cursor, budget)
-        if look is None:
+        new = file.ask(file.part.read, self._cursor, budget)
+        if new is None:
             return EMPTY
-        self._cursor = look.cursor
-        self.offset += look.bytes_read
-        for step, wall, values in look.records:
+        self._cursor = new.cursor
+        self.offset += new.bytes_read
+        for step, wall, values in new.records:
             self._records.add(values, (step, wall))
-        for key, value, at in look.values:
+        for key, value, at in new.values:
             self._records.add_value(key, value, at)
-        if look.hparams:
-            self._records.add_settings(look.hparams)
-        if look.exit_code != self._reported_exit_code:
-            self._reported_exit_code = look.exit_code
-            self._records.add_exit_code(look.exit_code)
-        self._skipped.count += look.skipped
-        return self._records.batch([*look.problems, *self._skipped.problems(), *self._alerts(look)])
+        if new.hparams:
+            self._records.add_settings(new.hparams)
+        if new.exit_code != self._reported_exit_code:
+            self._reported_exit_code = new.exit_code
+            self._records.add_exit_code(new.exit_code)
+        self._skipped.count += new.skipped
+        return self._records.batch([*new.problems, *self._skipped.problems(), *self._alerts(new)])
 
     def finish(self, file: File) -> Batch:
         """Read the rest; rows are never torn."""
         return self.read(file)
 
-    def _alerts(self, look: Look[Any]) -> list[Problem]:
-        new = [one for one in look.alerts if one.number > self._reported_alert]
+    def _alerts(self, rows: NewRows[Any]) -> list[Problem]:
+        new = [one for one in rows.alerts if one.number > self._reported_alert]
         self._reported_alert = max([self._reported_alert, *(one.number for one in new)])
         return [Problem(one.level, "tracker-alert", self._path, one.text, one.number) for one in new]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Container, Look, Part, Parts, whole_lines
+from rltui.logs.formats.container import Container, NewRows, Part, Parts, whole_lines
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
 from rltui.logs.log_file_names import is_events, is_plain
@@ -181,7 +181,7 @@ class WorkersRun(Part[MonitorsRead]):
         self._names = tuple(names)
         self._start = start
 
-    def look(self, cursor: MonitorsRead | None, budget: int) -> Look[MonitorsRead] | None:
+    def read(self, cursor: MonitorsRead | None, budget: int) -> NewRows[MonitorsRead] | None:
         """The episodes after `cursor` up to the steps that were read of all workers. Raises OSError.
 
         FileNotFoundError if the files are of another training, or turn out to be of several.
@@ -197,16 +197,16 @@ class WorkersRun(Part[MonitorsRead]):
         if any(end < offset for end, offset in zip(ends, progress.offsets, strict=True)):
             raise FileNotFoundError(2, "It was begun anew", self.place)
         pieces = [whole_lines(*each, size) for each in zip(self._paths, progress.offsets, strict=True)]
-        look, reached = Look[MonitorsRead](cursor=progress), math.inf
+        new, reached = NewRows[MonitorsRead](cursor=progress), math.inf
         for rank, data in enumerate(pieces):
             taken = _Rows(rank)
             parser, offset = progress.parsers[rank], progress.offsets[rank]
             parser.parse(data.split(b"\n")[:-1] if data.endswith(b"\n") else [], offset, taken)
-            look.problems += parser.problems()
+            new.problems += parser.problems()
             progress.offsets[rank] += len(data)
-            look.bytes_read += len(data)
+            new.bytes_read += len(data)
             progress.pending += taken.rows
-            look.hparams |= taken.settings
+            new.hparams |= taken.settings
             if ends[rank] > offset + size:  # there is more
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))
         ready = [row for row in progress.pending if row[0] <= reached]
@@ -214,5 +214,5 @@ class WorkersRun(Part[MonitorsRead]):
         count = len(self._paths)
         for steps, rank, wall, record in sorted(ready, key=lambda row: row[:2]):
             step = min(count * max(steps - 1, 0) + rank + 1, _MAX_STEP)
-            look.records.append((step, wall, record))
-        return look
+            new.records.append((step, wall, record))
+        return new

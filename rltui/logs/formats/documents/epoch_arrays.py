@@ -16,7 +16,7 @@ import numpy as np
 
 from rltui.common.regex import regex
 from rltui.logs import log_file_names
-from rltui.logs.formats.container import Container, Look, Part, Parts
+from rltui.logs.formats.container import Container, NewRows, Part, Parts
 from rltui.logs.formats.documents.arrays_document import curve_length
 from rltui.logs.formats.interface import HEAD
 
@@ -35,7 +35,7 @@ class EpochArrays(Part[int]):
         super().__init__("array", tuple(arrays.values()), run=run)
         self._arrays = arrays
 
-    def look(self, cursor: int | None, budget: int) -> Look[int] | None:
+    def read(self, cursor: int | None, budget: int) -> NewRows[int] | None:
         """The epochs after `cursor` for which all arrays have a value; None while one is being saved."""
         found = {}
         for tag, path in self._arrays.items():
@@ -50,11 +50,11 @@ class EpochArrays(Part[int]):
         epochs = min(map(len, found.values()))
         # A later training in the folder is shorter at first.
         begin = cursor if cursor is not None and cursor <= epochs else 0
-        look = Look[int](cursor=epochs, bytes_read=8 * len(found) * (epochs - begin))
+        new = NewRows[int](cursor=epochs, bytes_read=8 * len(found) * (epochs - begin))
         for epoch in range(begin, epochs):
             values_of_epoch: dict[str, object] = {tag: values[epoch] for tag, values in found.items()}
-            look.records.append((epoch, math.nan, values_of_epoch))
-        return look
+            new.records.append((epoch, math.nan, values_of_epoch))
+        return new
 
 
 def _parts(place: str) -> Parts | None:

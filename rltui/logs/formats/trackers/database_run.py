@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.logs.formats.container import Look, Part, TrackerAlert
+from rltui.logs.formats.container import NewRows, Part, TrackerAlert
 from rltui.logs.formats.trackers import sqlite_file
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ class DatabaseRun(Part[Cursor]):
             newest, size = found.fetchone()
             self._counted[rows.table] = newest or last, before + int(size or 0)
 
-    def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
+    def read(self, cursor: Cursor | None, budget: int) -> NewRows[Cursor] | None:
         """The rows after `cursor`, the last rowid of each table. Raises OSError."""
         since = cursor or (0,) * len(self._schema.rows)
         return sqlite_file.read_database(self.place, lambda base: self._take(base, since, budget))
 
-    def _take(self, base: sqlite3.Connection, since: Cursor, budget: int) -> Look[Cursor]:
-        look = Look[Cursor]()
+    def _take(self, base: sqlite3.Connection, since: Cursor, budget: int) -> NewRows[Cursor]:
+        new = NewRows[Cursor]()
         cursor = list(since)
         limit = max(_MIN_ROWS, budget // _ROW_BYTES)
         for number, rows in enumerate(self._schema.rows):
@@ -97,21 +97,21 @@ class DatabaseRun(Part[Cursor]):
             found = base.execute(sql, (self.key, since[number], limit))
             for rowid, size, *columns in found:
                 cursor[number] = _last_rowid(cursor[number], rowid)
-                look.bytes_read += int(size or 0)
+                new.bytes_read += int(size or 0)
                 try:
                     if rows.value is not None:
-                        look.values.append(rows.value(*columns))
+                        new.values.append(rows.value(*columns))
                     elif rows.record is not None and (record := rows.record(*columns)) is not None:
-                        look.records.append(record)
+                        new.records.append(record)
                     else:
-                        look.skipped += 1
+                        new.skipped += 1
                 except (ValueError, TypeError, OverflowError):
-                    look.skipped += 1
-        look.cursor = tuple(cursor)
-        look.hparams, look.exit_code = self._schema.about(base, self.key)
+                    new.skipped += 1
+        new.cursor = tuple(cursor)
+        new.hparams, new.exit_code = self._schema.about(base, self.key)
         if self._schema.alerts is not None:
-            look.alerts = self._schema.alerts(base, self.key)
-        return look
+            new.alerts = self._schema.alerts(base, self.key)
+        return new
 
 
 def _last_rowid(since: int, rowid: int) -> int:

@@ -11,7 +11,7 @@ import math
 import os
 from functools import lru_cache
 
-from rltui.logs.formats.container import Container, Look, Part, Parts
+from rltui.logs.formats.container import Container, NewRows, Part, Parts
 from rltui.logs.formats.lines.table_header import split_row
 from rltui.logs.log_file_names import exported_columns, is_plain
 from rltui.logs.records.parse_number import from_text, step_of
@@ -44,13 +44,13 @@ EXPORTED = Container(lambda place: place.endswith(".csv") and not is_plain(place
 class _Run(Part[Cursor]):
     """A `Part`: the columns of one run."""
 
-    def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
+    def read(self, cursor: Cursor | None, budget: int) -> NewRows[Cursor] | None:
         """All rows on the first call, then only new ones. Raises OSError."""
         size, stamp, *_ = self.stamp()
         header, rows = _table(self.place, size, stamp)
         columns = _columns(header).get(self.key, {})
         seen, before = cursor or (0, 0)
-        look = Look[Cursor](cursor=(len(rows), size), bytes_read=size - before)
+        new = NewRows[Cursor](cursor=(len(rows), size), bytes_read=size - before)
         for number, row in enumerate(rows[seen:], seen + 1):
             values: dict[str, object] = {}
             for tag, (column, *bounds) in columns.items():
@@ -64,8 +64,8 @@ class _Run(Part[Cursor]):
                         values[tag + bound] = limit
             step = step_of(from_text(row[0])) if row else None
             if values:
-                look.records.append((number if step is None else step, math.nan, values))
-        return look
+                new.records.append((number if step is None else step, math.nan, values))
+        return new
 
 
 @lru_cache(maxsize=2)

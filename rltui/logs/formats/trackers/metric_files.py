@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from rltui.common.regex import regex
-from rltui.logs.formats.container import Container, Look, Part, Parts, whole_lines
+from rltui.logs.formats.container import Container, NewRows, Part, Parts, whole_lines
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.log_file_names import are_saved_columns, is_plain, is_telling, names, stem_of
 from rltui.logs.records.parse_number import step_of
@@ -82,33 +82,33 @@ class MetricFiles(Part[Cursor]):
                 found += [folder, *(f"{folder}/{name}" for name in listed)]
         return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))  # noqa: PTH110
 
-    def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
+    def read(self, cursor: Cursor | None, budget: int) -> NewRows[Cursor] | None:
         """The complete lines after `cursor`, the offset in each file, ordered by step. Raises OSError."""
         offsets = dict(cursor or ())
         first = self._first_step()
-        look = Look[Cursor]()
+        new = NewRows[Cursor]()
         for path, status in self._files():
             offset, count = offsets.get(path, (0, 0))
             if status.st_size <= offset:
                 continue
             data = whole_lines(path, offset, _MAX_READ)
-            look.bytes_read += len(data)
+            new.bytes_read += len(data)
             tag = os.path.relpath(path, self._folder).removesuffix(self._ending)
             if self._shared:
                 tag = tag.removeprefix(self._shared).removesuffix(self._shared).strip(_JOINTS) or tag
             for line in data.splitlines():
                 point = self._line_of(line, first + count)
                 if point is not None and step_of(point[0]) is None:
-                    look.skipped += 1  # a step beyond 64 bits
+                    new.skipped += 1  # a step beyond 64 bits
                 elif point is not None:
                     count += 1
-                    look.records.append((point[0], point[1], {tag: point[2]}))
+                    new.records.append((point[0], point[1], {tag: point[2]}))
             offsets[path] = offset + len(data), count
-        # One metric after the other would look like restarts.
-        look.records.sort(key=lambda record: record[0])
-        look.cursor = tuple(offsets.items())
-        look.hparams, look.exit_code = self._about()
-        return look
+        # One metric after the other would new like restarts.
+        new.records.sort(key=lambda record: record[0])
+        new.cursor = tuple(offsets.items())
+        new.hparams, new.exit_code = self._about()
+        return new
 
     def _first_step(self) -> int:
         """The lowest first step of the files; 0 if their lines have no step."""

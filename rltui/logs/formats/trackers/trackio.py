@@ -18,7 +18,7 @@ import orjson
 from rltui.common.problem import ProblemLevel
 from rltui.common.regex import regex
 from rltui.common.text import QUOTE_LIMIT, clean
-from rltui.logs.formats.container import Container, Look, Part, Parts, TrackerAlert, whole_lines
+from rltui.logs.formats.container import Container, NewRows, Part, Parts, TrackerAlert, whole_lines
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import (
     DatabaseRun,
@@ -166,30 +166,30 @@ class InboxRun(Part[tuple[int, int]]):
 
     moves = True
 
-    def look(self, cursor: tuple[int, int] | None, budget: int) -> Look[tuple[int, int]] | None:
+    def read(self, cursor: tuple[int, int] | None, budget: int) -> NewRows[tuple[int, int]] | None:
         """Complete lines after `cursor`, an offset and the last step. Raises OSError."""
         offset, step = cursor or (0, 0)
-        look = Look[tuple[int, int]]()
+        new = NewRows[tuple[int, int]]()
         data = whole_lines(self.place, offset, LINE_CAP)
-        look.bytes_read = len(data)
+        new.bytes_read = len(data)
         for line in data.splitlines():
             entry = _entry(line)
             if entry is None or _key_of(entry) != self.key:
                 continue
             metrics, config = entry.get("metrics"), entry.get("config")
             if isinstance(config, dict):
-                look.hparams.update(_config(config))
+                new.hparams.update(_config(config))
             if not isinstance(metrics, dict):
                 continue
             wall = _seconds(str(entry.get("timestamp")))
             if entry["kind"] == "metric":
                 found = step_of(entry.get("step"))
                 step = step if found is None else found
-                look.records.append((step, wall, numbers_of(metrics)))
+                new.records.append((step, wall, numbers_of(metrics)))
             elif entry["kind"] == "system_metric":
-                look.records.append((step, wall, {"system": numbers_of(metrics)}))
-        look.cursor = (offset + look.bytes_read, step)
-        return look
+                new.records.append((step, wall, {"system": numbers_of(metrics)}))
+        new.cursor = (offset + new.bytes_read, step)
+        return new
 
 
 def _entry(line: bytes) -> dict[str, object] | None:
