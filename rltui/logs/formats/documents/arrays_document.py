@@ -242,28 +242,16 @@ _MEANS = {
 
 def _evaluations(data: bytes) -> tuple[Parts, None]:
     """A record for each evaluation. Raises ValueError for an incomplete file."""
-    arrays = _arrays(data)
-    if arrays is None:
-        raise ValueError("incomplete")
-    steps = arrays.pop("timesteps")
-    records: Records = []
-    for row, step in enumerate(steps):
-        means = {_MEANS[name]: float(np.mean(each[row])) for name, each in arrays.items() if each[row].size}
-        records.append({"step": int(step), **means})
-    return {"": records}, None
-
-
-def _arrays(data: bytes) -> dict[str, NDArray[np.float64]] | None:
-    """Arrays of equal length, including `timesteps`; None for an incomplete file."""
     found = _members(data, ("timesteps", *_MEANS))
-    if found is None:
-        return None
-    steps = found.get("timesteps")
-    if steps is None or steps.ndim != 1 or len(found) < 2 or not np.isfinite(steps).all():
-        return None
-    if np.abs(steps).max(initial=0) >= 1 << 53:
-        return None
-    return {name: values for name, values in found.items() if len(values) == len(steps)}
+    steps = None if found is None else found.pop("timesteps", None)
+    if not found or steps is None or steps.ndim != 1 or not (np.abs(steps) < 1 << 53).all():
+        raise ValueError("incomplete")
+    records: Records = [{"step": int(step)} for step in steps]
+    for name, episodes in found.items():
+        for record, row in zip(records, episodes if len(episodes) == len(steps) else (), strict=False):
+            if row.size:
+                record[_MEANS[name]] = float(np.mean(row))
+    return {"": records}, None
 
 
 def _members(data: bytes, wanted: Collection[str] = ()) -> dict[str, NDArray[np.float64]] | None:
