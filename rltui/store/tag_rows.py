@@ -15,7 +15,6 @@ from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.points import Points
 
 Rows = NDArray[np.intp]
-FEW = 20_000  # points that are sorted as fast as it is seen that they need not be
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,17 +47,7 @@ class PointBlock:
 
 
 def _by_row(rows: Rows) -> Rows:
-    """The indices of points, (n,), by row and in order of arrival.
-
-    A log that has the same tags in the same order at every step needs no sort: 0.07 instead of 0.8 ms for
-    90,000 points of 40 tags.
-    """
-    if len(rows) > FEW:
-        period = int((rows[1:] == rows[0]).argmax()) + 1
-        tags = rows[:period].argsort()
-        known = rows[tags]
-        if (known[1:] > known[:-1]).all() and (rows[period:] == rows[:-period]).all():
-            return np.concatenate([np.arange(first, len(rows), period) for first in tags.tolist()])
+    """The indices of points, (n,), by row and in order of arrival."""
     most = int(rows.max())  # numpy uses radix sort for narrow integers, which takes a third of the time
     narrow = rows.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.intp)
     return narrow.argsort(kind="stable")
