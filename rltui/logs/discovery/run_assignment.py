@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.duplicate_logs import (
+    LogBeginning,
     distance,
     has_less_than_console,
     has_less_than_table,
@@ -40,7 +41,7 @@ _FEW_TABLES = 8  # logs in a folder among which tables that repeat others are so
 class _Beginning:
     """The beginning of a log, and when it was read."""
 
-    sample: duplicate_logs.LogBeginning | None
+    sample: LogBeginning | None
     generation: int  # of the log
     size: int  # bytes of the log at that time
 
@@ -293,34 +294,36 @@ class RunAssignment:
         changed: list[tuple[LogFile, str]] = []
         for other in sorted(candidates, key=lambda other: distance(found, other.found))[:MAX_COMPARED]:
             its = self._sample(other, calls)
-            if its is None or its.empty or other.format is None:
-                continue
-            alike = other.format is known and may_repeat(known) and set(sample.tags) == set(its.tags)
-            if alike and uncopied(found.name) != uncopied(other.found.name):
-                continue  # trainings of one program, which have the same columns
-            if has_less_than_console(log, other, sample, its):
-                continue
-            begin = its_begin = 0
-            beside, copy = other.found.folder == found.folder, other.format.name == known.name
-            related = self._is_only_console(log, other, calls) or is_console_of_tracker(log, other)
-            if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
-                if log.run != other.run or self._same_end(log, other, calls) is not True:
-                    continue
-                # the one that begins earlier has more data
-                begin, its_begin = min(sample.rows), min(its.rows)
-            elif not related and not copy and self._same_end(log, other, calls) is False:
-                continue  # trainings with one seed, whose policies were the same in the beginning
-            if beside and begin == its_begin:
-                begin, its_begin = (
-                    int(has_less_than_table(sample, its)),
-                    int(has_less_than_table(its, sample)),
-                )
-            its_rank = duplicate_logs.rank(other.format, other.found.name)
-            its_key = (its_begin, its_rank, -other.size, is_copy(other), other.found.path)
-            if its_key < (begin, own_rank, -log.size, is_copy(log), found.path):
+            main = None if its is None or its.empty else self._main_of(log, other, sample, its, calls)
+            if main is other:
                 return [*changed, *self._join(log, other)]
-            changed += self._join(other, log)
+            if main is log:
+                changed += self._join(other, log)
         return changed
+
+    def _main_of(
+        self, log: LogFile, other: LogFile, sample: LogBeginning, its: LogBeginning, calls: Calls
+    ) -> LogFile | None:
+        """The main one of two logs, by their beginnings; None if they are no duplicates."""
+        assert log.format is not None and other.format is not None
+        alike = other.format is log.format and may_repeat(log.format) and set(sample.tags) == set(its.tags)
+        if alike and uncopied(log.found.name) != uncopied(other.found.name):
+            return None  # trainings of one program, which have the same columns
+        if has_less_than_console(log, other, sample, its):
+            return None
+        begin = its_begin = 0
+        beside, copy = other.found.folder == log.found.folder, other.format.name == log.format.name
+        related = self._is_only_console(log, other, calls) or is_console_of_tracker(log, other)
+        if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
+            if log.run != other.run or self._same_end(log, other, calls) is not True:
+                return None
+            # the one that begins earlier has more data
+            begin, its_begin = min(sample.rows), min(its.rows)
+        elif not related and not copy and self._same_end(log, other, calls) is False:
+            return None  # trainings with one seed, whose policies were the same in the beginning
+        if beside and begin == its_begin:
+            begin, its_begin = int(has_less_than_table(sample, its)), int(has_less_than_table(its, sample))
+        return other if _order(other, its_begin) < _order(log, begin) else log
 
     def _near(
         self, found: FoundFile, known: Format, is_candidate: Callable[[LogFile], bool]
@@ -398,7 +401,7 @@ class RunAssignment:
         ]
         return duplicate_logs.same_end(*ends) if len(ends) == 2 else None
 
-    def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.LogBeginning | None:
+    def _sample(self, log: LogFile, calls: Calls) -> LogBeginning | None:
         """The beginning of a log; read again if the log has grown and it was incomplete."""
         known = self._beginnings.get(log)
         if known is None or known.generation != log.generation:
@@ -408,6 +411,13 @@ class RunAssignment:
             known.size = log.size
             known.sample = _read(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
+
+
+def _order(log: LogFile, begin: int) -> tuple[int, int, int, bool, str]:
+    """Sorts duplicates, the main log first. begin: the lower, the more data it has at its beginning."""
+    assert log.format is not None
+    rank = duplicate_logs.rank(log.format, log.found.name)
+    return (begin, rank, -log.size, is_copy(log), log.found.path)
 
 
 def _detect_format(log: LogFile, calls: Calls) -> None:
@@ -425,7 +435,7 @@ def _home(folder: str) -> str:
     return above if bare else folder
 
 
-def _read(log: LogFile, read: duplicate_logs.ReadSample, calls: Calls) -> duplicate_logs.LogBeginning | None:
+def _read(log: LogFile, read: duplicate_logs.ReadSample, calls: Calls) -> LogBeginning | None:
     """A sample of a log; None if it cannot be read, as its visit will report. Raises GivenUpError."""
     assert log.format is not None
     calls.subject = log
