@@ -18,7 +18,7 @@ from rltui.draw.numbers import (
 from rltui.panes.pane_tabs import RunCounter, overview_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of
-from rltui.rules.run_status.liveness import GONE
+from rltui.rules.run_status.liveness import GONE, Liveness
 
 if TYPE_CHECKING:
     from rltui.run_context.jobs.scheduler import Job
@@ -28,45 +28,44 @@ if TYPE_CHECKING:
 
 
 class Header(NamedTuple):
-    """The run, its state, progress and health; ages and durations in seconds, None if unknown."""
+    """The run, its progress and health. At an earlier step `alive` has no ages: they refer to the present."""
 
     run: str
     framework: str
-    state: str
+    alive: Liveness
     step: int | None
-    total: int | None
-    progress: float | None
-    age: float | None
-    eta: float | None
-    quiet: str
     health: str
     sentence: str
     points: int
+    moment: str = ""  # `past` or `paused`, in place of the state, if the present is not shown
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
     shown_name: str = ""  # the name that is displayed
     given_name: str = ""  # its name in a tracker; `run` is then its id
     short_name: str = ""  # displayed if the name does not fit
-    gap: float | None = None  # usual time between steps
-    pace: float | None = None  # seconds per step, pauses included
     token_rate: float | None = None  # tokens per second
     reached: int | None = None  # the last step of the run, if an earlier one is shown
-    state_word: str = ""  # the state as displayed: `ended?` if it is a guess
-    cut_short: bool = False  # it ended before its planned end, or failed
-    exit_code: int = 0  # of its process, if its tracker recorded one
-    failed: bool = False  # by its exit code, or by an exception at the end of its console
-    interrupted: bool = False  # its console ends with Ctrl-C
     job: Job | None = None  # the scheduler job that writes the run
-    job_left: float | None = None  # time until its limit
+    job_left: float | None = None  # seconds until its limit
     last_error: str = ""  # printed by a run that stopped
     headline: str = ""  # the worst finding, if there is no room for the sentence
     outcome_known: bool = True  # False: it logs no outcome
     acknowledged: bool = False  # all that is wrong has been acknowledged
 
     @property
+    def state(self) -> str:
+        """The state of the run, or that of the screen if the present is not shown."""
+        return self.moment or self.alive.state
+
+    @property
+    def state_word(self) -> str:
+        """The state as displayed: `ended?` if it is a guess."""
+        return self.moment or self.alive.word
+
+    @property
     def facts(self) -> list[str]:
         """The facts below the run's name in documents."""
-        state = self.state_word or self.state
-        return [*filter(None, (self.framework, state, self.step_text, self.age_text, self.points_text))]
+        texts = (self.framework, self.state_word, self.step_text, self.age_text, self.points_text)
+        return [*filter(None, texts)]
 
     @property
     def step_text(self) -> str:
@@ -76,30 +75,31 @@ class Header(NamedTuple):
         text = f"step {format_step(self.step)}"
         if self.reached is not None:
             return f"{text} of {format_step(self.reached)}"
-        return f"{text} / {format_step(self.total)}" if self.total else text
+        total = self.alive.total
+        return f"{text} / {format_step(total)}" if total else text
 
     @property
     def age_text(self) -> str:
         """`last point 12s ago`."""
-        if self.age is None or not math.isfinite(self.age):
+        age = self.alive.age
+        if age is None or not math.isfinite(age):
             return ""
-        return f"{'last point' if self.points else 'last written'} {format_age(coarse_age(self.age))}"
+        return f"{'last point' if self.points else 'last written'} {format_age(coarse_age(age))}"
 
     @property
     def silence_text(self) -> str:
         """`usual gap 1m 04s · between steps, longest phase generation`; empty unless the run stopped."""
-        if self.quiet == GONE:
+        alive = self.alive
+        if alive.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
-        if self.interrupted:
-            return f"at {self.step_text.replace(' / ', ' of ')}"
-        if self.cut_short:
-            code = f"exit code {self.exit_code} " if self.exit_code else ""
+        if alive.interrupted or alive.cut_short:
+            code = f"exit code {alive.exit_code} " if alive.exit_code and not alive.interrupted else ""
             return f"{code}at {self.step_text.replace(' / ', ' of ')}"
-        if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
+        if alive.state != "stalled" or alive.age is None or not math.isfinite(alive.age):
             return ""
-        usual = f"usual gap {format_duration(self.gap)}" if self.gap and self.gap >= 1 else ""
-        over = "" if self.total else "it may have finished: no planned end is known"
-        return " · ".join(filter(None, (usual, self.quiet, over))) or "nothing new is written"
+        usual = f"usual gap {format_duration(alive.gap)}" if alive.gap and alive.gap >= 1 else ""
+        over = "" if alive.total else "it may have finished: no planned end is known"
+        return " · ".join(filter(None, (usual, alive.quiet, over))) or "nothing new is written"
 
     @property
     def end_text(self) -> str:
@@ -110,28 +110,30 @@ class Header(NamedTuple):
     @property
     def silence_word(self) -> str:
         """The state of a run that stopped: `stalled 35m`, `ended early`, `log gone`."""
-        if self.quiet == GONE:
+        alive = self.alive
+        if alive.quiet == GONE:
             return "log gone"
-        if self.interrupted:
+        if alive.interrupted:
             return "stopped by its user"
-        if self.cut_short:
-            return "failed" if self.failed else "ended early"
-        known = self.age is not None and math.isfinite(self.age)
-        age = f" {format_age(coarse_age(self.age or 0.0)).removesuffix(' ago')}" if known else ""
-        return f"{self.state_word or self.state}{age}"
+        if alive.cut_short:
+            return "failed" if alive.failed else "ended early"
+        known = alive.age is not None and math.isfinite(alive.age)
+        age = f" {format_age(coarse_age(alive.age or 0.0)).removesuffix(' ago')}" if known else ""
+        return f"{self.state_word}{age}"
 
     @property
     def rate_text(self) -> str:
         """`12 steps/min   4.1k tok/s` of a live run; empty if it is unknown."""
-        if self.state != "live" or not self.pace:
+        if self.state != "live" or not self.alive.pace:
             return ""
-        text = format_pace(self.pace)
+        text = format_pace(self.alive.pace)
         return text if self.token_rate is None else f"{text}   {format_two_digits(self.token_rate)} tok/s"
 
     @property
     def eta_text(self) -> str:
         """`eta 42m`."""
-        return "" if self.eta is None or not math.isfinite(self.eta) else f"eta {format_duration(self.eta)}"
+        eta = self.alive.eta
+        return "" if eta is None or not math.isfinite(eta) else f"eta {format_duration(eta)}"
 
     @property
     def job_text(self) -> str:
@@ -164,56 +166,39 @@ def coarse_age(seconds: float) -> float:
 
 def header(view: RunView, now: float, at_step: int | None = None, then: PastFindings | None = None) -> Header:
     """The header of a run, now or as of an earlier step; then: the findings at that step."""
-    head = _header(view, now, at_step)
-    if at_step is not None:  # live, ended and ages refer to the present
-        head = head._replace(state="past", state_word="", age=None, eta=None, quiet="")
-    if then is None:
-        return head
-    step, total = head.step, head.total
-    return head._replace(
-        health=health_of(then.findings),
-        sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
-        headline=headline_of(then.findings),
-        progress=step / total if step is not None and total else None,
-        cut_short=False,
-        interrupted=False,
-        last_error="",
-        job=None,
-    )
-
-
-def _header(view: RunView, now: float, at_step: int | None) -> Header:
-    run = view.run
-    alive = view.liveness(now)
-    return Header(
+    run, alive = view.run, view.liveness(now)
+    head = Header(
         run=run.name,
         shown_name=view.shown_name,
         given_name=view.given_name,
         framework=view.framework,
-        state=alive.state,
-        state_word=alive.word,
-        cut_short=alive.cut_short and at_step is None,
-        exit_code=alive.exit_code,
-        failed=alive.failed,
-        interrupted=alive.interrupted and at_step is None,
-        step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
-        total=alive.total,
-        progress=alive.progress,
-        age=alive.age,
-        eta=alive.eta,
-        quiet=alive.quiet,
+        alive=alive,
+        step=run.last_step,
         health=view.health,
         sentence=view.unjudged or view.evaluator.sentence(),
         headline="" if view.unjudged else headline_of(view.evaluator.findings()),
         outcome_known=not view.evaluator.unknown_outcome(),
         points=run.points,
-        counter=_first_counter(view) if at_step is None else None,
-        gap=alive.gap,
-        last_error=view.last_error(now) if at_step is None else "",
-        pace=alive.pace if at_step is None else None,
-        token_rate=_token_rate(view) if at_step is None and alive.state == "live" else None,
-        job=view.job if at_step is None else None,
-        job_left=view.job.left_at(now) if at_step is None and view.job is not None else None,
+    )
+    if at_step is None:
+        return head._replace(
+            counter=_first_counter(view),
+            last_error=view.last_error(now),
+            token_rate=_token_rate(view) if alive.state == "live" else None,
+            job=view.job,
+            job_left=None if view.job is None else view.job.left_at(now),
+        )
+    step = min(at_step, run.last_step or 0)
+    progress = alive.progress if then is None else step / alive.total if alive.total else None
+    head = head._replace(
+        moment="past", step=step, alive=Liveness("live", total=alive.total, progress=progress)
+    )
+    if then is None:
+        return head
+    return head._replace(
+        health=health_of(then.findings),
+        sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
+        headline=headline_of(then.findings),
     )
 
 

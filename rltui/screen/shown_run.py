@@ -200,7 +200,7 @@ def header(state: AppState, view: RunView) -> Header:
     time = state.time
     head = run_header.header(view, state.now, time.at_step, past_findings(state))
     if time.at_step is not None:
-        head = head._replace(state=moment_state(state), state_word="", reached=time.reached)
+        head = head._replace(moment=moment_state(state), reached=time.reached)
     head = state.acknowledgements.header(head, findings(state), state.options.clock())
     short = short_name(state, view.name)
     whole = short if view.name in state.session.given_names else view.shown_name

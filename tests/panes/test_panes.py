@@ -31,6 +31,7 @@ from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.rows.key_rows import key_rows
 from rltui.panes.rows.row import rows_of, value_at
 from rltui.rules.finding import Evidence
+from rltui.rules.run_status.liveness import Liveness
 from rltui.session.run_view import RunView
 from tests.support.runs.made_run import NOW, MadeRun, believable, finding, made_series
 from tests.support.screen.overviews import overview_of
@@ -221,7 +222,7 @@ def test_the_step_stays_in_the_narrowest_header() -> None:
     """Totals and words go before the step: a long training is followed on a small screen, too."""
     head = header(believable(), NOW)._replace(
         shown_name="mlagents-thesis", short_name="", given_name="", framework="ml-agents",
-        state="ended", state_word="ended?", step=1_140_000, total=1_300_000, progress=0.87,
+        alive=Liveness("ended", total=1_300_000, progress=0.87, known=False), step=1_140_000,
     )  # fmt: skip
     first = header_lines(head, 40)[0].text
     assert "mlagents-thesis" in first and first.rstrip().endswith("■   step 1,140,000")
@@ -399,19 +400,14 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
 def test_a_stalled_run_says_so_first(view: RunView) -> None:
     """Whatever was written is well, but nothing is written: no green tick; warnings stay."""
     head = header(view, NOW)._replace(
-        state="stalled",
-        state_word="stalled",
-        age=2100.0,
-        gap=64.0,
-        quiet="rollout.jsonl stopped first",
-        health="ok",
+        alive=Liveness("stalled", 2100.0, 64.0, "rollout.jsonl stopped first", total=200), health="ok"
     )
     second = header_lines(head, 120)[1]
     assert second.text.strip() == "◌ stalled 35m   usual gap 1m 04s · rollout.jsonl stopped first"
     assert second.spans[0][1] == "warn"
     sick = header_lines(head._replace(health="critical", sentence="Entropy is gone"), 120)[1].text
     assert sick.startswith(" ✖ critical   Entropy is gone. Stalled 35m: usual gap")
-    assert "usual gap" not in header_lines(head._replace(state="live"), 120)[1].text
+    assert "usual gap" not in header_lines(head._replace(alive=Liveness("live")), 120)[1].text
 
 
 def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
