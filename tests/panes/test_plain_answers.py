@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rltui.panes.answers.facts import trend_text
 from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.pane import pane_view
 from rltui.panes.render.plain_text import pane_text
@@ -81,9 +80,9 @@ def test_no_percentage_is_told_of_a_fall_to_zero_or_below() -> None:
     fall = [1.0] * 30 + [0.0] * 30
     below = [0.9] * 30 + [-13.0] * 30
     (norm,) = (fact for fact in answer("policy", {"actor/grad_norm": fall}).facts if "norm" in fact.title)
-    assert (norm.text, trend_text(norm)) == ("0", "")
+    assert (norm.text, norm.trend()) == ("0", "")
     critic = answer("critic", {"critic/vf_explained_var": below})
-    assert [trend_text(fact) for fact in critic.facts] == [""]
+    assert [fact.trend() for fact in critic.facts] == [""]
 
 
 def test_remarks_stand_below_the_outcome_and_warnings_in_its_place() -> None:

@@ -12,6 +12,8 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_value
 from rltui.draw.value_range import share_of
 
+MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
+
 
 class Fact(NamedTuple):
     """One number with its unit. `change` is its relative change over `change_steps` steps; None if unknown.
@@ -33,6 +35,25 @@ class Fact(NamedTuple):
     def words(self) -> str:
         """The title, if it is needed, and the number with its unit."""
         return self.text if self.plain else f"{self.title} {self.text}"
+
+    def trend(self, *, in_words: bool = False, steps: bool = True) -> str:
+        """`+21 % over 60 steps`, `up 12-fold`, `steady`; empty if unknown.
+
+        in_words: `up 21 %` instead of `+21 %`. steps: whether to give the number of steps.
+        """
+        change = self.change
+        if not change:
+            return "" if change is None else "steady"
+        if change == -1:  # the value, which is 0, says it
+            return ""
+        direction = "up" if change > 0 else "down"
+        if change >= 2 or -1 < change <= MOSTLY_GONE:
+            factor = change + 1 if change > 0 else 1 / (1 + change)
+            digits = f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
+            text = f"{direction} {digits}-fold"
+        else:
+            text = f"{direction} {100 * abs(change):.0f} %" if in_words else f"{100 * change:+.0f} %"
+        return f"{text} over {self.change_steps:,} steps" if steps else text
 
 
 def formulas_of(facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from rltui.draw.numbers import FEW, format_share, format_step, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
-from rltui.panes.answers.facts import fact
 from rltui.panes.answers.recent_values import RunValues, Values, level_text
 from rltui.panes.answers.since_start import change_since_start
 
@@ -35,7 +34,7 @@ def validation_answer(run: RunValues) -> Answer | None:
             best = float(values.value[at])
             where = f"{_text(best, canonical)} at step {format_step(int(values.step[at]))}"
             text += ", the best so far" if best == last else f"; the best was {where}"
-        last_value = fact(name.title, values, metric.unit)._replace(text=_text(last, canonical), told=True)
+        last_value = values.fact(name.title, metric.unit, text=_text(last, canonical), told=True)
         return Answer(f"{text}.", (last_value,))
     return None
 
@@ -55,9 +54,9 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
     text = "; ".join(_clause(run, quantity, values) for quantity, values in logged[:SENTENCE_QUANTITIES])
     facts = []
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
-        number = fact(quantity.word, values, glossary().metrics[quantity.metric].unit)
-        value = _level(values, quantity)
-        facts.append(number._replace(text=value, told=at < SENTENCE_QUANTITIES and value in text))
+        value, unit = _level(values, quantity), glossary().metrics[quantity.metric].unit
+        told = at < SENTENCE_QUANTITIES and value in text
+        facts.append(values.fact(quantity.word, unit, text=value, told=told))
     return Answer(f"{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 

@@ -9,7 +9,6 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
-from rltui.panes.answers.facts import fact
 from rltui.panes.answers.recent_values import RunValues, binned
 from rltui.panes.answers.since_start import change_since_start
 
@@ -24,12 +23,12 @@ def length_answer(run: RunValues) -> Answer | None:
     base = length.metric.removesuffix(".mean")
     cut, most = run.find(tables["end"][0].metric), run.find(f"{base}.max")
     unit = glossary().metrics[length.metric].unit
-    facts = [fact("mean", mean, unit)._replace(text=_amount(mean.now, unit), told=True)]
+    facts = [mean.fact("mean", unit, text=_amount(mean.now, unit), told=True)]
     if cut is not None:
-        facts.append(fact("cut off", cut, "fraction")._replace(text=format_share(cut.now), told=True))
+        facts.append(cut.fact("cut off", "fraction", text=format_share(cut.now), told=True))
     prompt = run.find("lengths.prompt.mean")
     if prompt is not None:
-        facts.append(fact("prompts", prompt, unit)._replace(text=_amount(prompt.now, unit)))
+        facts.append(prompt.fact("prompts", unit, text=_amount(prompt.now, unit)))
     length_band = band(run, base)
     ridge = (
         next(logged_ridges(run, lambda tag: run.name(tag).pane == "lengths"), None)

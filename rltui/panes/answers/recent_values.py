@@ -11,6 +11,8 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
+from rltui.draw.numbers import format_value
+from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.rules.metric_roles import metric_roles
@@ -99,6 +101,12 @@ class Values:
             first = median(self.value[: len(self.last)])
             return self.now / first - 1 if first > 0 else now / was - 1
         return 0.0 if moved < STEADY * was or spread < UNSTEADY * max(was, now) else None
+
+    def fact(self, title: str, unit: str, *, text: str = "", formula: str = "", told: bool = False) -> Fact:
+        """The median of the last points with its change; by default its text is the value with its unit."""
+        steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
+        text = text or format_value(self.now, unit)
+        return Fact(title, self.now, text, self.change, steps, formula, told=told)
 
 
 class RunValues(NamedTuple):

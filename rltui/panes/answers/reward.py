@@ -13,7 +13,6 @@ from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, Ridge, formulas_of
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.facts import fact
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, level_text
 from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values, repeats
 from rltui.panes.answers.since_start import change_since_start
@@ -55,7 +54,7 @@ def reward_answer(run: RunValues) -> Answer | None:
         one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
         title = run.name(values.tag).title if one_part else glossary().metrics[name].title
         now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
-        mean = fact(title.lower(), values, "score")._replace(value=now, text=_text(now), told=True)
+        mean = values.fact(title.lower(), "score", text=_text(now), told=True)._replace(value=now)
         facts += [] if values is score else [mean]  # its fact follows, with the difference
         change = change_since_start(run, values.tag, now, _text, more_is_better=True)
         clauses.append(f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""))
@@ -150,14 +149,15 @@ def _amounts(parts: list[tuple[str, Values]], total: Values | None) -> tuple[lis
 
 def _score_and_difference(score: Values, total: Values) -> list[Fact]:
     """The score, and the difference between it and the total, if there is one."""
-    facts = [(one := fact("score", score, "score"))._replace(text=format_short(one.value))]
+    facts = [score.fact("score", "score", text=format_short(score.now))]
     steps = in_both(score.step, total.step)
     if len(steps):
         difference = Values("", steps, total.at(steps) - score.at(steps))
         if abs(difference.now) > 1e-6 * max(abs(total.now), abs(score.now), 1e-12):
             formula = "difference at the same steps: what is added to the score or taken from it"
-            one = fact("reward - score", difference, "score", formula=formula)
-            facts.append(one._replace(text=format_short(one.value), change=None))
+            text = format_short(difference.now)
+            one = difference.fact("reward - score", "score", text=text, formula=formula)
+            facts.append(one._replace(change=None))
     return facts
 
 

@@ -9,7 +9,6 @@ from rltui.common.text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_range, format_seconds, format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.answers.answer import Answer, Band, Gantt, Ridge
-from rltui.panes.answers.facts import trend_text
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
@@ -48,7 +47,7 @@ def _answer(answer: Answer) -> list[str]:
     """The sentence, the facts, tables of shares, phases and ranges, and how values were derived."""
     out = [f"**{in_markdown(answer.sentence)}**", ""]
     for fact in (one for one in answer.facts if not one.told):
-        text = f"{fact.words} {trend_text(fact)}".rstrip()
+        text = f"{fact.words} {fact.trend()}".rstrip()
         out.append(f"- {in_markdown(text)}{' (derived)' if fact.formula else ''}")
     if answer.shares:
         shares = ", ".join(f"{share.title} {format_share(share.share)}" for share in answer.shares)

@@ -18,7 +18,6 @@ from rltui.panes.answers.accelerators.hardware import Hardware, SourcedNumber, h
 from rltui.panes.answers.accelerators.resources import accelerators
 from rltui.panes.answers.answer import Answer, Fact, Range, formulas_of
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.facts import fact
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
@@ -38,15 +37,15 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     ranges, utilisation = [], []
     for canonical, logged in run.find_all("utilisation"):
         title, values = glossary().metrics[canonical].title, logged.without_first(first)
-        utilisation.append(fact(title, values, SHARE))
+        utilisation.append(values.fact(title, SHARE))
         ranges.append(_range(title, values, utilisation[-1].text))
     rates = []
     for canonical, values in run.find_all("rates"):
         metric = glossary().metrics[canonical]
-        rates.append(token_rate(fact(metric.title, values.without_first(first), metric.unit), metric.unit))
+        rates.append(token_rate(values.without_first(first).fact(metric.title, metric.unit), metric.unit))
     estimate = None if ranges else mfu_estimate(run)
     if estimate is not None:
-        now = fact("MFU", estimate.values, SHARE, formula=estimate.formula)
+        now = estimate.values.fact("MFU", SHARE, formula=estimate.formula)
         ranges.append(_range(f"≈ MFU of {estimate.of}", estimate.values, f"≈ {now.text}"))
         utilisation.append(now._replace(title=f"MFU of {estimate.of}, estimated,"))
     strips = per_rank(run, "perf")
@@ -58,12 +57,12 @@ def utilisation_answer(run: RunValues) -> Answer | None:
     others = []
     for canonical, values in run.find_all("waiting_shares"):
         title = glossary().metrics[canonical].title.lower()
-        others.append(fact(title, values.without_first(first), SHARE))
+        others.append(values.without_first(first).fact(title, SHARE))
     for canonical, values in run.find_all("memory"):
         if values.value.any():
             metric = glossary().metrics[canonical]
             text = format_value(float(values.value[-LAST:].max()), metric.unit)
-            others.append(fact(metric.title.lower(), values, metric.unit)._replace(text=text))
+            others.append(values.fact(metric.title.lower(), metric.unit, text=text))
             break
     missing = (
         any(run.view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
@@ -96,9 +95,9 @@ def _without_rates(run: RunValues) -> Answer | None:
     tokens = run.find_first("tokens")
     if tokens is None:
         return None
-    count = fact("tokens a step", tokens, "tokens")
+    count = tokens.fact("tokens a step", "tokens", text=format_si(tokens.now))
     sentence = "The log has the tokens of a step, but no times: throughput and MFU are not known."
-    return Answer(sentence, (count._replace(text=format_si(count.value)),))
+    return Answer(sentence, (count,))
 
 
 def _range(title: str, values: Values, text: str) -> Range:

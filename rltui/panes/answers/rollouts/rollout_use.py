@@ -14,7 +14,6 @@ from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of
-from rltui.panes.answers.facts import fact
 from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
@@ -151,8 +150,7 @@ def _waiting(run: RunValues) -> list[Fact]:
                 share = np.minimum(values.value[timed] / seconds[timed], 1)
                 values = Values(values.tag, values.step[timed], share)
                 formula = "time spent waiting / step time"
-            one = fact(title, values, "fraction", formula=formula)
-            facts.append(one._replace(text=format_share(one.value)))
+            facts.append(values.fact(title, "fraction", text=format_share(values.now), formula=formula))
             break
     return facts
 
@@ -162,12 +160,11 @@ def _lag(run: RunValues) -> Fact | None:
     mean, most = (run.find(canonical) for canonical in rollout_table().lag)
     if mean is None:
         return None
-    one = fact("policy lag", mean, "versions")
-    versions = format_short(one.value)
+    versions = format_short(mean.now)
     text = f"{versions} version{'' if versions == '1' else 's'}"
     if most is not None:
         text += f" (at most {format_short(float(most.value[-LAST:].max()))})"
-    return one._replace(text=text)
+    return mean.fact("policy lag", "versions", text=text)
 
 
 def _cost(run: RunValues, lost: float) -> Fact | None:

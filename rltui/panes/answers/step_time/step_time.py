@@ -12,7 +12,6 @@ from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
-from rltui.panes.answers.facts import fact, trend_text
 from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values, binned
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.panes.answers.step_time.step_phases import (
@@ -140,14 +139,14 @@ def _one_phase(phases: Sequence[Phase]) -> StepTime | None:
     if len(phases) != 1 or not phases[0].values.now > 0:
         return None
     phase = phases[0]
-    time = fact(phase.title.lower(), phase.values, "s")
+    time = phase.values.fact(phase.title.lower(), "s")
     text = f"{phase.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
     return StepTime(Answer(text, (time._replace(told=True),)))
 
 
 def _with_trend(time: Fact) -> str:
     """`12.3 s, up 20 % over 60 steps`."""
-    return ", ".join(filter(None, (time.text, trend_text(time, in_words=True))))
+    return ", ".join(filter(None, (time.text, time.trend(in_words=True))))
 
 
 def _common(phases: Sequence[Phase]) -> Ints:
@@ -230,14 +229,14 @@ def _facts(run: RunValues, steps: Values | None) -> tuple[Fact, ...]:
     first = run.first_steps
     facts: list[Fact] = []
     if steps is not None and steps.now > 0:
-        length = fact(STEP_FACT, steps, "s")
+        length = steps.fact(STEP_FACT, "s")
         rate, text = 60 / steps.now, format_pace(steps.now)
         formula = FORMULAS["steps per minute"]
         # The trend of the step time says how this changed.
         facts = [length, Fact("steps per minute", rate, text, formula=formula, plain=True)]
     for canonical, values in run.find_all("tokens_per_second"):
         unit = glossary().metrics[canonical].unit
-        facts.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
+        facts.append(token_rate(values.without_first(first).fact("tokens per second", unit), unit))
         return tuple(facts)
     tokens = _tokens(run)
     if tokens is not None and steps is not None:
@@ -245,9 +244,8 @@ def _facts(run: RunValues, steps: Values | None) -> tuple[Fact, ...]:
         known = (at > 0) & (steps.value > 0)
         if known.any():
             rate_values = Values("", steps.step[known], at[known] / steps.value[known])
-            derived = fact(
-                "tokens per second", rate_values, "tokens/s", formula=FORMULAS["tokens per second"]
-            )
+            formula = FORMULAS["tokens per second"]
+            derived = rate_values.fact("tokens per second", "tokens/s", formula=formula)
             facts.append(token_rate(derived, "tokens/s"))
     return tuple(facts)
 

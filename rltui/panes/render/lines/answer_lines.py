@@ -14,7 +14,6 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.draw.value_range import share_of, shares_of
 from rltui.panes.answers.answer import Amount, Answer, Fact, Range, StepPhase, Strip
-from rltui.panes.answers.facts import trend_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
 
@@ -113,7 +112,7 @@ def _facts(facts: Sequence[Fact], width: int) -> list[Line]:
     """One line with as many facts as fit uncut."""
     spans: list[Span] = []
     for fact in facts:
-        trend = trend_text(fact, steps=width >= 100 and len(facts) <= MAX_FACTS_WITH_STEPS)
+        trend = fact.trend(steps=width >= 100 and len(facts) <= MAX_FACTS_WITH_STEPS)
         more = [
             (" · " if spans else " ", "faint"),
             ("" if fact.plain else f"{fact.title} ", "dim"),
