@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rltui.common.text import count_of
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.answers.repeated_totals import repeated_totals
+from rltui.panes.answers.values.repeated_totals import repeated_totals
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_tabs import FIXED, PANES, pane_title
 from rltui.panes.rows.row import Row, is_constant, rows_of

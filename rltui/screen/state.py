@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.rows.row import Row
-from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.panes.runs.run_facts import RunFacts, RunSettings
 from rltui.run_context.node.node_thread import NodeThread
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.input.key_table import Keys

@@ -15,9 +15,9 @@ from rltui.draw.cells import Line
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
 from rltui.panes.answers.pane_answers import ANSWERS, answer_of
-from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.step_time import step_time
+from rltui.panes.answers.values.per_rank import per_rank
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.pane import pane_view
 from rltui.panes.pane_report import as_record, pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines

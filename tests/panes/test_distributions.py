@@ -12,9 +12,9 @@ from rltui.logs.batch import QUANTILES, Histogram
 from rltui.logs.sample_layouts.sample import Sample, head_of
 from rltui.panes.answers.answer import Answer, Ridge
 from rltui.panes.answers.answer_inputs import AnswerInputs
-from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.distributions import BINS, band, quantile_ridge, sample_ridge
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.render.answer_pictures import band_lines, ridge_lines
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.samples.run_samples import RunSamples

@@ -13,8 +13,8 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.answer import Answer
-from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.phase_spans import phase_spans
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown

@@ -9,7 +9,7 @@ from rltui.config.user_config import UserHardware
 from rltui.panes.answers.accelerators.hardware import hardware_of, peak_of_name
 from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.hparams.hparams import hparams_of
 from tests.support.runs.pane_answers import answer, run

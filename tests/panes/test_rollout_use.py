@@ -13,8 +13,8 @@ from rltui.panes.answers.accelerators.resources import accelerators, hours, toke
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.rollouts.rollout_losses import rollout_table
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.run_context.hparams.hparams import hparams_of
 from tests.support.runs.pane_answers import answer, run, shares
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rltui.panes.answers.recent_values import RunValues
-from rltui.panes.answers.since_start import since_start
+from rltui.panes.answers.values.recent_values import RunValues
+from rltui.panes.answers.values.since_start import since_start
 from tests.support.runs.pane_answers import answer, run
 
 RNG = np.random.default_rng(7)

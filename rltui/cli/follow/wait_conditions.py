@@ -11,7 +11,7 @@ from rltui.common.problem import SEVERITIES
 from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.draw.numbers import format_short, format_step
-from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
+from rltui.panes.runs.run_facts import SUGGESTIONS, nearest_tags, tags_of
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.session.run_view import RunView

@@ -33,7 +33,7 @@ from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.explanations import definition_of, explained_entries
-from rltui.panes.runs.facts import nearest_tags, tags_of
+from rltui.panes.runs.run_facts import nearest_tags, tags_of
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.samples.run_catalogs import catalogs_of

@@ -104,7 +104,7 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     from rltui.panes.charts.sister_band import seed_sisters, sister_series
     from rltui.panes.charts.step_window import window_for
     from rltui.panes.rows.row import rows_of
-    from rltui.panes.runs.facts import SUGGESTIONS, nearest_tags, tags_of
+    from rltui.panes.runs.run_facts import SUGGESTIONS, nearest_tags, tags_of
     from rltui.panes.runs.selection import settings_below
 
     digest, views = settings_below(how.logdirs).digest, how.views(session)

@@ -8,8 +8,8 @@ from rltui.draw.numbers import FEW, format_share, format_step, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
-from rltui.panes.answers.recent_values import RunValues, Values, level_text
-from rltui.panes.answers.since_start import change_since_start
+from rltui.panes.answers.values.recent_values import RunValues, Values, level_text
+from rltui.panes.answers.values.since_start import change_since_start
 
 SENTENCE_QUANTITIES = 2
 FACT_QUANTITIES = 4  # including those of the sentence

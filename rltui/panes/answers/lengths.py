@@ -8,9 +8,9 @@ from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
-from rltui.panes.answers.recent_values import RunValues, binned
-from rltui.panes.answers.since_start import change_since_start
+from rltui.panes.answers.values.distributions import band, logged_ridges, quantile_ridge, sample_ridge
+from rltui.panes.answers.values.recent_values import RunValues, binned
+from rltui.panes.answers.values.since_start import change_since_start
 
 
 def length_answer(run: RunValues) -> Answer | None:

@@ -6,8 +6,8 @@ from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Range, formulas_of
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_values import LAST, RunValues, Values
+from rltui.panes.answers.values.per_rank import per_rank
+from rltui.panes.answers.values.recent_values import LAST, RunValues, Values
 
 IMBALANCE = "load.imbalance"
 EVEN = 0.05  # share of idle time below which the load is even

@@ -7,8 +7,8 @@ import numpy as np
 from rltui.common.text import count_of, in_sentence
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer import Answer
-from rltui.panes.answers.recent_values import RunValues, Values, level_text
-from rltui.panes.answers.since_start import SinceStart, since_start
+from rltui.panes.answers.values.recent_values import RunValues, Values, level_text
+from rltui.panes.answers.values.since_start import SinceStart, since_start
 
 MAX_TAGS = 40  # of a pane that are compared with their start, 0.1 ms each
 MAX_NAMED = 2  # metrics in the sentence

@@ -66,7 +66,7 @@ def answer_of(
     if pane in _WITHOUT_ANSWER:
         return None
     from rltui.panes.answers.answer import Answer
-    from rltui.panes.answers.recent_values import RunValues
+    from rltui.panes.answers.values.recent_values import RunValues
 
     answer: Answer | None = None
     if view.run.series:

@@ -12,10 +12,10 @@ from rltui.common.regex import regex
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, Ridge, formulas_of
-from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned, level_text
-from rltui.panes.answers.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values, repeats
-from rltui.panes.answers.since_start import change_since_start
+from rltui.panes.answers.values.distributions import band, logged_ridges, sample_ridge
+from rltui.panes.answers.values.recent_values import LAST, RunValues, Values, binned, level_text
+from rltui.panes.answers.values.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values, repeats
+from rltui.panes.answers.values.since_start import change_since_start
 
 SCORE = "reward.score"
 RATING = "reward.rating"  # of self-play, in which returns stay about even

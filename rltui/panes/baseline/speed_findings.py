@@ -15,7 +15,7 @@ from rltui.common.arrays import Floats, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.rules.finding import Evidence, Finding
 from rltui.schema.fields import NumberField
 from rltui.schema.toml_files import read_table

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rltui.panes.answers.repeated_totals import repeated_totals
+from rltui.panes.answers.values.repeated_totals import repeated_totals
 from rltui.panes.pane_tabs import overview_tables, scenario_of
 from rltui.panes.rows.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.session.tag_index import TagIndex

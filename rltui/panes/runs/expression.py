@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from rltui.common.comparisons import COMPARISONS
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.panes.runs.facts import RunFacts, tag_of
+from rltui.panes.runs.run_facts import RunFacts, tag_of
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.hparams.hparams import Value, parse_value, same, value_text
 

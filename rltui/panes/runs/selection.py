@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rltui.logs.run_names import is_selected
 from rltui.panes.runs.expression import is_expression, parse_expression
-from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.panes.runs.run_facts import RunFacts, RunSettings
 from rltui.run_context.hparams.hparam_files import hparams_beside
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView

@@ -11,10 +11,10 @@ from rltui.common.arrays import median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_range, format_value
 from rltui.panes.runs.expression import RunExpression
-from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.listed_run import health_role
 from rltui.panes.runs.outcome import Outcome
 from rltui.panes.runs.run_columns import MISSING, SETTING, RunOrder, sorted_runs
+from rltui.panes.runs.run_facts import RunFacts
 from rltui.rules.finding import RUN_HEALTHS
 
 GROUPS: dict[str, Callable[[RunFacts], str]] = {

@@ -28,7 +28,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.panes.context_panes.hparams_pane import HParamsColumn, hparams_pane
-from rltui.panes.runs.facts import RunSettings
+from rltui.panes.runs.run_facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView

@@ -95,7 +95,7 @@ def command(
     facts: Sequence[ListedRun]
     try:
         if _needs_settings(columns, sort) or is_run_expression(run_glob):
-            from rltui.panes.runs.facts import RunFacts
+            from rltui.panes.runs.run_facts import RunFacts
             from rltui.panes.runs.selection import settings_below
 
             session = load(logdirs, run_glob, charts=False)

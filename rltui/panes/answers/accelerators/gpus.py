@@ -16,8 +16,8 @@ from rltui.common.regex import regex
 from rltui.common.text import in_sentence
 from rltui.draw.numbers import SHARE, format_duration
 from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact, device_cell
-from rltui.panes.answers.recent_values import RunValues
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.run_context.jobs.scheduler import look_inside
 
 if TYPE_CHECKING:

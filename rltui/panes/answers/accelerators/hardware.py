@@ -11,7 +11,7 @@ from functools import cache
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.run_context.hparams.hparams import HParam, HParams, merge
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.schema.toml_files import read_table

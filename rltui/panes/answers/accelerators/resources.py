@@ -8,7 +8,7 @@ from rltui.common.arrays import in_both, median
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import SourcedNumber, hardware_of
 from rltui.panes.answers.answer import Fact
-from rltui.panes.answers.recent_values import STEP, RunValues, Values
+from rltui.panes.answers.values.recent_values import STEP, RunValues, Values
 from rltui.session.time_travel import span_of
 
 COUNTER = "progress.tokens"

@@ -18,9 +18,9 @@ from rltui.panes.answers.accelerators.hardware import Hardware, SourcedNumber, h
 from rltui.panes.answers.accelerators.resources import accelerators
 from rltui.panes.answers.answer import Answer, Fact, Range, formulas_of
 from rltui.panes.answers.answer_metrics import answer_metrics
-from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values
 from rltui.panes.answers.step_time.step_time import step_time, token_rate
+from rltui.panes.answers.values.per_rank import per_rank
+from rltui.panes.answers.values.recent_values import LAST, STEP, RunValues, Values
 from rltui.rules.rulebook import rulebook
 
 BOUND = 0.5  # share of generation in a step from which it bounds the step

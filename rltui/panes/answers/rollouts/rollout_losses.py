@@ -16,7 +16,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.panes.answers.recent_values import RunValues, Values
+from rltui.panes.answers.values.recent_values import RunValues, Values
 from rltui.schema.toml_files import read_table
 
 CUMULATIVE_POINTS = 8  # from which a count that never falls counts since the start

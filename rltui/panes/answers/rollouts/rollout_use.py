@@ -14,7 +14,6 @@ from rltui.common.text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of
-from rltui.panes.answers.recent_values import LAST, RunValues, Values, binned
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
     LostShares,
@@ -24,6 +23,7 @@ from rltui.panes.answers.rollouts.rollout_losses import (
     take_parts_out,
 )
 from rltui.panes.answers.step_time.step_time import step_time
+from rltui.panes.answers.values.recent_values import LAST, RunValues, Values, binned
 
 SMALL = 0.001  # share below which a reason is not named
 NO_WAITING = 0.05  # share of waiting below which it is ignored

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.panes.answers.recent_values import STEP, RunValues
+from rltui.panes.answers.values.recent_values import STEP, RunValues
 from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:

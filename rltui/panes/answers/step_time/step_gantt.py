@@ -14,7 +14,7 @@ import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_step
 from rltui.panes.answers.answer import Gantt, GanttRow
-from rltui.panes.answers.recent_values import STEP, RunValues
+from rltui.panes.answers.values.recent_values import STEP, RunValues
 
 if TYPE_CHECKING:
     from rltui.run_context.spans.logged_spans import LoggedSpans, Span

@@ -14,7 +14,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.recent_values import LAST, RunValues, Values
+from rltui.panes.answers.values.recent_values import LAST, RunValues, Values
 
 NAMED = ("timing.phase", "timing.connector")  # each key is a phase of its own, named by the run
 WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")

@@ -12,7 +12,6 @@ from rltui.common.text import in_sentence
 from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
-from rltui.panes.answers.recent_values import LAST, STEP, RunValues, Values, binned
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.panes.answers.step_time.step_phases import (
     OVERLAP,
@@ -23,6 +22,7 @@ from rltui.panes.answers.step_time.step_phases import (
     within_step,
     without_nan,
 )
+from rltui.panes.answers.values.recent_values import LAST, STEP, RunValues, Values, binned
 
 GENERATION = ("timing.generation", "timing.rollout")
 PER_TOKEN = "timing.per_token."

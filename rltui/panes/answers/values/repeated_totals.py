@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import in_both
-from rltui.panes.answers.recent_values import RunValues, Values
+from rltui.panes.answers.values.recent_values import RunValues, Values
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

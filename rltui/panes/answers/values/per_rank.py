@@ -7,7 +7,7 @@ import re
 from rltui.common.regex import regex
 from rltui.draw.numbers import SHARE, format_range
 from rltui.panes.answers.answer import Strip
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.recent_values import RunValues
 
 _RANK = regex(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
 _LAST_WORD = regex(r"[^A-Za-z]+")

@@ -12,7 +12,7 @@ from rltui.common.arrays import Floats, Ints, in_both
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Band, Ridge
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.recent_values import RunValues
 
 if TYPE_CHECKING:
     from rltui.run_context.samples.run_samples import RunSamples

@@ -10,7 +10,7 @@ import numpy as np
 from rltui.common.arrays import Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_step
-from rltui.panes.answers.recent_values import RunValues
+from rltui.panes.answers.values.recent_values import RunValues
 
 PARTS = 20  # equal intervals of steps that a run is divided into, at most
 ENDS = 2  # intervals that the start and the end are the mean of: at least a tenth of the run each
