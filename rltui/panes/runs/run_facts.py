@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from rltui.metrics.explain_key import explain
 from rltui.panes.charts.curve import curve
@@ -33,25 +32,17 @@ class RunSettings:
 
     def __init__(self, file_hparams: FileHParams = no_file_hparams) -> None:
         self._file_hparams = file_hparams
-        self._merged: WeakKeyDictionary[RunView, tuple[object, Mapping[str, HParam]]] = WeakKeyDictionary()
-        self._digests: WeakKeyDictionary[RunView, tuple[object, str]] = WeakKeyDictionary()
 
     def of(self, view: RunView) -> Mapping[str, HParam]:
         """The hyperparameters of a run by key, as far as they have been read."""
         files = self._file_hparams(view)
         key = (id(files.entries), len(view.run.texts), len(view.run.hparams))
-        cached = self._merged.get(view)
-        if cached is None or cached[0] != key:
-            cached = self._merged[view] = (key, hparams_of_run(view, files).entries)
-        return cached[1]
+        return view.cached("settings", key, lambda: hparams_of_run(view, files).entries)
 
     def digest(self, view: RunView) -> str:
         """A text that is equal for runs that differ only in their seed; empty if no settings are known."""
         entries = self.of(view)
-        cached = self._digests.get(view)
-        if cached is None or cached[0] is not entries:
-            cached = self._digests[view] = (entries, settings_digest(entries))
-        return cached[1]
+        return view.cached("settings-digest", (entries,), lambda: settings_digest(entries))
 
 
 class RunFacts:
