@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rltui.draw.numbers import NEGLIGIBLE_CHANGE, SHARE, format_plain, format_ticks
 
@@ -10,7 +11,9 @@ FEW_TICKS = 3  # of a small chart
 UNITS_IN_TICKS = ("s", "ms", "percent", SHARE)
 _ROUND = (1, 5, 2, 2.5, 4)  # times a power of ten: the distances of ticks, the roundest first
 MINUTES = 120  # seconds from which times are given in minutes
-_ROUND_TIMES = (15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400)  # seconds, up to a day
+DAY = 86400  # seconds
+_ROUND_TIMES = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, DAY)
+_PARTS_OF_MINUTES = tuple(time for time in _ROUND_TIMES if time >= 15)
 
 
 def y_ticks(
@@ -23,7 +26,13 @@ def y_ticks(
         return (
             [(at, format_ticks([10.0**at], unit)[0]) for at, _ in found] if unit in UNITS_IN_TICKS else found
         )
-    steps = _time_steps(low, high, count, unit) or round_steps(low, high, count)
+    seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
+    steps: list[float] = []
+    if seconds and high >= MINUTES * seconds and high > low:
+        times = time_steps(low / seconds, high / seconds, count + 1, _PARTS_OF_MINUTES)
+        steps = [time * seconds for time in times]
+    if len(steps) < 2:
+        steps = round_steps(low, high, count)
     if len(steps) < 2:
         return [(at, format_plain(at, 3)) for at in (low, high)]
     if unit in UNITS_IN_TICKS:
@@ -35,15 +44,11 @@ def y_ticks(
     return [(at, f"{at:.{decimals}f}" if abs(at) > NEGLIGIBLE_CHANGE * size else "0") for at in steps]
 
 
-def _time_steps(low: float, high: float, count: int, unit: str) -> list[float]:
-    """At most about `count` round times for a range in minutes or more; none for other ranges."""
-    seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
-    if not seconds or high < MINUTES * seconds or not high > low:
-        return []
-    steps = [time * seconds for time in _ROUND_TIMES if (high - low) / (time * seconds) <= count + 1]
-    if not steps or (high - low) < 2 * steps[0]:
-        return []
-    return _multiples(steps[0], low, high)
+def time_steps(low: float, high: float, count: int, distances: Sequence[int] = _ROUND_TIMES) -> list[float]:
+    """Multiples of a round time, of whole days from one on, in a range of seconds; at most about `count`."""
+    least = max((high - low) / max(count, 1), 1e-9)
+    step = next((time for time in distances if time >= least), math.ceil(least / DAY) * DAY)
+    return _multiples(step, low, high)[: count + 2]
 
 
 def _multiples(step: float, low: float, high: float) -> list[float]:
@@ -106,8 +111,8 @@ def _few_steps(low: float, high: float, unit: str) -> list[float]:
     power = 10.0 ** math.floor(math.log10(span))
     steps = [factor * scale for scale in (power, power / 10) for factor in _ROUND]
     seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
-    if seconds and high >= MINUTES * seconds and 2 * _ROUND_TIMES[0] <= span / seconds < 4 * _ROUND_TIMES[-1]:
-        steps = [step * seconds for step in _ROUND_TIMES]
+    if seconds and high >= MINUTES * seconds and 2 * _PARTS_OF_MINUTES[0] <= span / seconds < 4 * DAY:
+        steps = [step * seconds for step in _PARTS_OF_MINUTES]
     candidates = (_multiples(step, low, high) for step in steps if span / step < 2 * FEW_TICKS + 1)
     few = (ticks for ticks in candidates if len(ticks) <= 2 * FEW_TICKS)
     best = min(few, key=lambda ticks: (abs(len(ticks) - FEW_TICKS), -len(ticks)), default=[low, high])

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rltui.common.arrays import Floats
-from rltui.draw.axis_ticks import round_steps
+from rltui.draw.axis_ticks import round_steps, time_steps
 from rltui.draw.numbers import format_duration, format_si, format_step
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
@@ -177,10 +177,10 @@ def x_ticks(low: float, high: float, axis: Axis, count: int) -> list[tuple[float
     if axis == "step":
         return [(at, format_step(round(at))) for at in round_steps(low, high, count) if at == round(at)]
     if axis == "relative":
-        return [(at, format_duration(at)) for at in _time_steps(low, high, count)]
+        return [(at, format_duration(at)) for at in time_steps(low, high, count)]
     if axis != "wall":
         return [(at, _short(at)) for at in round_steps(low, high, count + count // 2)]
-    return [(at, at_text(at, axis)) for at in _time_steps(low, high, count)]
+    return [(at, at_text(at, axis)) for at in time_steps(low, high, count)]
 
 
 def _short(value: float) -> str:
@@ -188,15 +188,6 @@ def _short(value: float) -> str:
     text = format_si(value)
     number, letter = (text[:-1], text[-1]) if text[-1:].isalpha() else (text, "")
     return (number.rstrip("0").rstrip(".") if "." in number else number) + letter
-
-
-def _time_steps(low: float, high: float, count: int) -> list[float]:
-    raw = max((high - low) / max(count, 1), 1e-9)
-    sizes = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
-    step = next((one for one in sizes if one >= raw), math.ceil(raw / 86400) * 86400)
-    return [float(index * step) for index in range(math.ceil(low / step), math.floor(high / step) + 1)][
-        : count + 2
-    ]
 
 
 def at_text(at: float, axis: Axis) -> str:
