@@ -103,6 +103,11 @@ def some_of(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, and an ellipsis if there are more: `a, b, …`."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
 def in_sentence(title: str) -> str:
     """A title for use within a sentence: its first letter in lower case, except in acronyms such as `KL`."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title

@@ -238,6 +238,13 @@ def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:
     return ends
 
 
+def format_limits(low: float, high: float, *, above: str = "above", below: str = "below") -> str:
+    """A range whose ends are round, one of which may be infinite: `0 to 0.2`, `below 0.05`."""
+    if math.isinf(low):
+        return f"{below} {high:g}"
+    return f"{above} {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+
+
 def format_seconds(seconds: float) -> str:
     """A duration that a metric reports: `350 ms`, `12.3 s`, `4m 05s`, `3h 12m`."""
     if not math.isfinite(seconds):

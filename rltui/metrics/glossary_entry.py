@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, some_of
+from rltui.common.text import cell_width, first_of, some_of
 from rltui.draw.cells import wrap
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units
@@ -93,7 +93,7 @@ class GlossaryEntry(NamedTuple):
         if self.key == self.metric.id:
             return f"{self.metric.id} (canonical)"
         names = self.frameworks or ((self.framework,) if self.framework else ())
-        labels = f" [{', '.join(names[:4])}{', …' if len(names) > 4 else ''}]" if names else ""
+        labels = f" [{first_of(names, 4)}]" if names else ""
         return f"{self.key} → {self.metric.id}{labels}"
 
     def _notes(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.printing import CommandError
-from rltui.common.text import clean
+from rltui.common.text import clean, first_of
 from rltui.panes.baseline.comparison import Axis, compare
 from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.rules.finding import as_json
@@ -50,5 +50,4 @@ def baseline_run(session: Session, name: str) -> RunView:
     close = found or get_close_matches(name, session.runs, n=3, cutoff=0.6)
     hint = "; nearest: " if close and not found else "; there are "
     shown = close or sorted(session.runs)
-    more = ", …" if len(shown) > 5 else ""
-    raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)
+    raise CommandError(f"no single run named {name!r}{hint}{first_of(shown, 5)}", FOUND)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from rltui.draw.numbers import FEW, format_share, format_step, format_value
+from rltui.draw.numbers import FEW, format_limits, format_share, format_step, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
@@ -72,7 +70,7 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
     clause = said.format(word=word, value=_level(values, quantity))
     healthy = glossary().metrics[quantity.metric].healthy_range
     if healthy is not None and not quantity.share:  # a newcomer does not know which values are healthy
-        clause += f" (healthy {_range_text(*healthy)})"
+        clause += f" (healthy {format_limits(*healthy)})"
     change = change_since_start(run, values.tag, values.now, text)
     pane = name.pane
     tags = (tag for tag in run.tags(quantity.metric) if quantity.share and run.name(tag).pane != pane)
@@ -81,13 +79,6 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
         f"and {text(held_out.now)} of held-out ones" if held_out is not None and len(held_out.value) else ""
     )
     return ", ".join(filter(None, (clause, change, held_out_text)))
-
-
-def _range_text(low: float, high: float) -> str:
-    """`below 0.05`; `0 to 0.2`."""
-    if math.isinf(low):
-        return f"below {high:g}"
-    return f"above {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
 
 
 def _level(values: Values, quantity: KeyQuantity) -> str:

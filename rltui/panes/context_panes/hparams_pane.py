@@ -7,6 +7,7 @@ from typing import Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
+from rltui.common.text import first_of
 from rltui.run_context.hparams.hparams import NO_HPARAMS, HParam, HParams, merge, same
 from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic, topic_order
 from rltui.run_context.hparams.logged_text import logged_hparams
@@ -87,10 +88,10 @@ def hparams_pane(
     notes = [f"{different:,} of {len(rows):,} differ"] if known > 1 else []
     unknown = [column.label for column in columns if not column.hparams.entries]
     if unknown and len(columns) > 1:
-        notes.append(f"no settings known of {', '.join(unknown[:3])}")
+        notes.append(f"no settings known of {first_of(unknown, 3)}")
     sources = columns[0].hparams.sources if columns else ()
     if sources and not only_differences:
-        notes.append("from " + ", ".join(sources[:3]) + (" …" if len(sources) > 3 else ""))
+        notes.append(f"from {first_of(sources, 3)}")
     if columns and columns[0].hparams.others:
         notes.append(f"{len(columns[0].hparams.others):,} have other values elsewhere")
     if loading:

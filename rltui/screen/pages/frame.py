@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rltui.common.text import cell_width, clean, count_of, fit
+from rltui.common.text import cell_width, clean, count_of, first_of, fit
 from rltui.draw.cells import BLANK, Span, crop, line, wrap
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run
@@ -124,8 +124,7 @@ def _what_is_there(state: AppState) -> list[tuple[str, str]]:
     if state.looking:  # a slow file system takes seconds for a folder: nothing is missing yet
         return [(f"Looking for logs in {folders}", "text"), (_LOGS, "dim")]
     if others:
-        names = ", ".join(others[:MAX_OTHER_RUNS]) + (" …" if len(others) > MAX_OTHER_RUNS else "")
-        there = f"{count_of(len(others), 'other run')}: {names}"
+        there = f"{count_of(len(others), 'other run')}: {first_of(others, MAX_OTHER_RUNS)}"
         return [(f"No run in {folders} matches {wanted!r}", "text"), (there, "dim"), (_WAITING, "dim")]
     told = [(f"Waiting for logs in {folders}", "text")]
     if state.missing:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, distinct, median
 from rltui.common.regex import regex
-from rltui.common.text import in_sentence
+from rltui.common.text import first_of, in_sentence
 from rltui.draw.numbers import SHARE, format_duration
 from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact, device_cell
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
@@ -150,7 +150,7 @@ def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]
     means = {id(gpu): float(gpu.recent(USE).mean()) for gpu in used}
     others = [means[id(gpu)] for gpu in used if not gpu.idle_seconds]
     if idle and others:
-        names = ", ".join(_name(gpu) for gpu in idle[:6]) + (", …" if len(idle) > 6 else "")
+        names = first_of([_name(gpu) for gpu in idle], 6)
         verb = "has" if len(idle) == 1 else "have"
         long = format_duration(min(gpu.idle_seconds for gpu in idle))
         rest = f"the other{'s are' if len(others) > 1 else ' is'} {_percent(float(np.mean(others)))} used"

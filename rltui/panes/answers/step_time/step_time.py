@@ -8,7 +8,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import in_sentence
+from rltui.common.text import first_of, in_sentence
 from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
@@ -355,7 +355,7 @@ def _notes(
     if small and base > 0:
         share = sum(float(one.values.at(last).sum()) for one in small) / base
         word = "phase" if len(small) == 1 else "phases"
-        names = ", ".join(one.title for one in small[:4]) + (", …" if len(small) > 4 else "")
+        names = first_of([one.title for one in small], 4)
         notes.append(f"{len(small)} {word} below 1 %, together {format_share(share)}: {names}")
     if whole is not None and steps is not None and whole.step[0] <= first[0] < steps.step[0]:
         slow = float(whole.value[0])

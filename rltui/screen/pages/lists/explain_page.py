@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from rltui.common.text import count_of, fit
 from rltui.draw.cells import BLANK, Line, cut, hanging, line, wrap
-from rltui.draw.numbers import format_step, format_value
+from rltui.draw.numbers import format_limits, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.explanations import explained_entry_of_name
 from rltui.panes.render.lines.hparams_lines import labels
@@ -107,8 +105,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         facts[0] = ("last", f"{facts[0][1]}   ({newest!r})")
     metric = row.name.metric if row.name is not None else None
     if metric is not None and metric.bounds is not None:
-        low, high = metric.bounds
-        facts.append(("possible", f"{_bounds_text(low, high)}; a value outside is a bug"))
+        possible = format_limits(*metric.bounds, above="at least", below="at most")
+        facts.append(("possible", f"{possible}; a value outside is a bug"))
     return facts
 
 
@@ -134,10 +132,3 @@ def hparam_details(state: AppState, key: str, width: int) -> ListContent:
     for other in row.others:
         lines += [BLANK, line((cut(other.text, width), "warn")), line((f"said by {other.source}", "dim"))]
     return ListContent(lines, title=key)
-
-
-def _bounds_text(low: float, high: float) -> str:
-    """`0 to 1`, `at most 1`, `at least 0`."""
-    if math.isinf(low):
-        return f"at most {high:g}"
-    return f"at least {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
