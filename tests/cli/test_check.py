@@ -57,6 +57,20 @@ def test_a_missing_logdir_among_others_is_named_and_the_others_are_judged(tmp_pa
     assert text.code == 2 and "typo" in text.out
 
 
+def test_long_output_ends_with_the_worst_runs(tmp_path: Path) -> None:
+    """What a terminal still shows after many lines is which runs are worst, not files or single findings."""
+    for number in range(8):
+        write(tmp_path / "logs" / f"bad{number}", SICK)
+    write(tmp_path / "logs" / "good", WELL)
+    *_, head, first, second, third, fourth, fifth, more, empty, summary = rltui(
+        "check", tmp_path / "logs"
+    ).out.splitlines()
+    assert head == "The worst runs:" and empty == "" and summary.startswith("9 runs: 8 critical")
+    assert {one.split()[1] for one in (first, second, third, fourth, fifth)} < {f"bad{n}" for n in range(8)}
+    assert "since step 51" in first and more.startswith("  and 3 more")
+    assert "worst" not in rltui("check", tmp_path / "logs" / "bad0").out
+
+
 def test_markdown_is_a_table(tmp_path: Path) -> None:
     """For a pull request or a job summary."""
     write(tmp_path / "logs" / "run", SICK)

@@ -30,6 +30,8 @@ WIDTH = 100  # cells of a line, where the terminal is not narrower
 MAX_PROBLEMS = 20
 MAX_OK_RUNS = 100  # runs without findings that are listed; further ones are counted
 MAX_RUN_NAMES = 3  # of a problem that several runs have
+LONG = 20  # lines after which the worst runs are named again, where a terminal still shows them
+MAX_WORST_RUNS = 5  # that are named there
 DAY = 86_400.0  # seconds
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = RUN_HEALTHS[::-1]
@@ -61,6 +63,22 @@ def text_lines(
     """The output as text, in colour if standard output supports it."""
     roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
+    count = 0
+    for count, text in enumerate(_details(verdicts, problems, at_step, logdirs, marks), start=1):
+        yield text
+    if count > LONG and len(verdicts) > 1:
+        yield from _worst_runs(verdicts, logdirs, marks)
+    yield _summary(verdicts, at_step)
+
+
+def _details(
+    verdicts: Sequence[Verdict],
+    problems: Sequence[Problem],
+    at_step: int | None,
+    logdirs: Sequence[str],
+    marks: dict[str, str],
+) -> Iterator[str]:
+    """Each run with its findings, what is wrong with files, and what several runs have in common."""
     fine = 0
     for verdict in sorted(
         verdicts,
@@ -113,7 +131,30 @@ def text_lines(
             yield f"  {marks[trouble.severity]} {first}"
             yield from (f"    {part}" for part in rest)
         yield ""
-    yield _summary(verdicts, at_step)
+
+
+def _worst_runs(verdicts: Sequence[Verdict], logdirs: Sequence[str], marks: dict[str, str]) -> Iterator[str]:
+    """A line for each of the worst runs that have a warning or worse: its name and its first finding."""
+    worst = []
+    for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
+        found = [finding for finding, _ in grouped(verdict) if finding.rank]
+        if found:
+            worst.append((verdict, found[0]))
+    if not worst:
+        return
+    yield "The worst runs:" if len(worst) > 1 else "The worst run:"
+    for verdict, finding in worst[:MAX_WORST_RUNS]:
+        name, words = verdict.title(logdirs), f"{finding.title or finding.id}, {finding.since}"
+        whole = 7 + cell_width(name) + cell_width(words)
+        head = f"  {marks[verdict.health]} {colored(name, 'strong')}"
+        if text_width(whole) == whole:
+            yield f"{head}   {words}"
+        else:
+            yield head
+            yield from (f"      {line}" for line in wrap(words, text_width(WIDTH) - 6))
+    if len(worst) > MAX_WORST_RUNS:
+        yield f"  and {len(worst) - MAX_WORST_RUNS:,} more; `rltui runs --sort why` lists all"
+    yield ""
 
 
 def _told(problems: Sequence[Problem]) -> list[Problem]:
