@@ -69,10 +69,11 @@ def listing(state: AppState, query: str) -> RunListing:
         lines, best = lines_of(runs, groups), column_named("best")
         few = runs if best is not None and len(runs) <= MAX_RUNS_COMPARED else ()
         cells = max((cell_width(best.text(run)) for run in few), default=0) if best is not None else 0
-        reasons = (
-            max((cell_width(run.why) for run in runs), default=0) if len(runs) <= MAX_RUNS_COMPARED else None
-        )
-        return RunListing(runs, groups, len(facts), by, metrics, lines, _lacking(runs), cells, reasons)
+        reasons, tall = None, lines
+        if len(runs) <= MAX_RUNS_COMPARED:
+            reasons = max((cell_width(run.why) for run in runs), default=0)
+            tall = lines_of(runs, groups, reasons=True)
+        return RunListing(runs, groups, len(facts), by, metrics, lines, tall, _lacking(runs), cells, reasons)
 
     return state.caches.runs.of(key, listed)
 

@@ -98,12 +98,37 @@ def test_the_heading_shows_which_way() -> None:
     assert "best ↓" in text(screen) and "age ↓" not in text(screen)
 
 
-def test_a_narrow_list_by_best_value_says_what_is_wrong() -> None:
-    """At 80 columns, the reason has its place beside the best value; what is worth less goes before it."""
-    screen = run_list()
-    screen.press("S")
-    words = text(screen, 80).splitlines()[1]
-    assert "best" in words and "why" in words and "done" not in words
+def test_a_narrow_list_tells_long_reasons_below_names() -> None:
+    """At 80 columns, reasons that a column would cut are whole in a second line, selected with the first."""
+    made = runs()
+    made[1].found = [finding(severity="critical", title="updates are out of control, and the reward is lost")]
+    screen = run_list(made)
+    frame = screen.frame(80, 24)
+    lines = [one.text for one in frame.lines]
+    at = next(row for row, one in enumerate(lines) if "run_9" in one)
+    assert "why" not in lines[1] and "best" in lines[1]
+    assert lines[at + 1].split("└ ")[1].startswith("updates are out of control, and the reward is lost @")
+    assert sum("└" in one for one in lines) == 2  # healthy runs have one line
+    below = next(spot for spot in frame.spots if spot.action == "item" and spot.holds(20, at + 1))
+    assert screen.overlays[-1].drawn.items[int(below.argument)][1] == "exp/run_9"
+    while screen.overlays[-1].of != "exp/run_9":
+        screen.press("down")
+        frame = screen.frame(80, 24)
+    assert [frame.lines[row].back for row in (at, at + 1)] == ["select"] * 2
+    assert not any("└" in one.text for one in screen.frame(80, 12).lines)  # few rows are for runs
+
+
+def test_the_selected_run_of_a_long_narrow_list_is_in_sight_with_its_reason() -> None:
+    """Moving through runs with reasons in their own lines scrolls both lines into sight."""
+    made = [short_run(f"run_{number}") for number in range(30)]
+    for run in made:
+        run.found = [finding(title="a reason that takes a third of a line of 80 cells, and more")]
+    screen = run_list(made)
+    screen.frame(80, 24)
+    for key in ["down"] * 14 + ["pagedown", "end", "pageup", "home"]:
+        screen.press(key)
+        selected = [one.text for one in screen.frame(80, 24).lines if one.back == "select"]
+        assert len(selected) == 2 and screen.overlays[-1].of in selected[0] and "a reason" in selected[1]
 
 
 def test_a_narrow_list_has_room_for_reasons() -> None:
@@ -368,7 +393,7 @@ def test_without_reasons_a_narrow_list_shows_best_and_trend() -> None:
     screen = run_list(fine)
     head = screen.frame(80, 24).lines[1].text.split()
     assert {"last", "best", "trend", "step", "why"} <= {*head}
-    fine[0].found = [finding(title="a reason that takes a third of a line of 80 cells, and more")]
+    fine[0].found = [finding(title="a reason of a third of the line")]
     screen = run_list(fine)
     head, row = (screen.frame(80, 24).lines[at].text for at in (1, 2))
-    assert "trend" not in head and "a reason that takes a third" in row
+    assert "trend" not in head and "a reason of a third of the line" in row

@@ -63,10 +63,9 @@ def text_lines(
     """The output as text, in colour if standard output supports it."""
     roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
-    count = 0
-    for count, text in enumerate(_details(verdicts, problems, at_step, logdirs, marks), start=1):
-        yield text
-    if count > LONG and len(verdicts) > 1:
+    details = list(_details(verdicts, problems, at_step, logdirs, marks))
+    yield from details
+    if len(details) > LONG and len(verdicts) > 1:
         yield from _worst_runs(verdicts, logdirs, marks)
     yield _summary(verdicts, at_step)
 

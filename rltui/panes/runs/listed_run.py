@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from rltui.common.regex import regex
 from rltui.common.text import cell_width
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, format_progress, short_step
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rltui.session.sister_runs import SisterComparison
 
 MIN_TITLE = 6  # cells of a finding's title before its step
+_USUAL_GAP = regex(r" \(usual gap [^)]*\)")
 MIN_NEXT = 4  # cells of the beginning of a second finding: `; K…`
 
 
@@ -90,7 +92,12 @@ def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, un
 
 
 def fitted_summary(summary: str, cells: int) -> str:
-    """A summary of `summary_of` cut to `cells`, but not within the step of the first finding."""
+    """A summary of `summary_of` cut to `cells`, but not within the step of the first finding.
+
+    The usual gap of a stalled run goes first.
+    """
+    if cell_width(summary) > cells:
+        summary = _USUAL_GAP.sub("", summary)
     first = summary.partition("; ")[0]
     title, at, step = first.rpartition(" @")
     room = cells - cell_width(at + step)

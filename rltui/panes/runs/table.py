@@ -110,20 +110,26 @@ class RunListing(NamedTuple):
     group: str = ""  # the property by which they are grouped
     metrics: tuple[str, ...] = ()  # the titles of their main metrics, the most common first
     items: tuple[tuple[int, str], ...] = ()  # line and name of each run; headings of groups take lines
+    items_with_reasons: tuple[tuple[int, str], ...] = ()  # the same with a line below each run that has one
     lacking: frozenset[str] = frozenset()  # columns that are empty for all runs
     best_cells: int = 0  # of the longest best value with its step, for a few runs; 0 for many
     why_cells: int | None = None  # of the longest reason, for a few runs; None for many
 
 
-def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tuple[int, str], ...]:
-    """The line and the name of each run; headings of groups take a line."""
-    if not groups:
-        return tuple((at, run.view.name) for at, run in enumerate(runs))
+def lines_of(
+    runs: Sequence[RunFacts], groups: Sequence[RunGroup], *, reasons: bool = False
+) -> tuple[tuple[int, str], ...]:
+    """The line and the name of each run; headings of groups take a line.
+
+    reasons: whether a run has a second line for its reason, if there is one.
+    """
     items: list[tuple[int, str]] = []
     at = 0
-    for group in groups:
-        items += [(at + 1 + place, run.view.name) for place, run in enumerate(group.runs)]
-        at += 1 + len(group.runs)
+    for group in groups or (RunGroup("", tuple(runs)),):
+        at += bool(groups)
+        for run in group.runs:
+            items.append((at, run.view.name))
+            at += 2 if reasons and run.why else 1
     return tuple(items)
 
 

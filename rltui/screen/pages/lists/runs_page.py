@@ -25,6 +25,7 @@ from rltui.screen.state import AppState, ListDrawn, ListOverlay
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
 MIN_REASON_CELLS = 14
 NARROW = 100  # cells below which reasons get the room of less important columns
+MIN_REASON_ROWS = 16  # of the screen, from which reasons that are too long have lines of their own
 NAME_PERCENT, NAME_PERCENT_BESIDE_SHORT = 22, 45  # of the width, for names; beside short reasons
 SIGN_CELLS = 6  # before the name: mark, state, health
 TREND = "trend"
@@ -60,15 +61,24 @@ class _Cells(NamedTuple):
         return self.column is not None and self.column.right
 
 
+class _Reason(NamedTuple):
+    """The reason of the run in the line above it."""
+
+    run: RunFacts
+
+
 def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) -> Page:
     """The whole screen. Only visible lines have curves; a click on a column title sorts by the column."""
     found = run_list.listing(state, overlay.query)
-    items = found.items
+    columns = _layout(state, found, width)
+    reasons_below = _reasons_below(found, columns, width, height)
+    if reasons_below:
+        columns = _layout(state, found, width, reasons_below=True)
+    items = found.items_with_reasons if reasons_below else found.items
     at = min(overlay.at, max(len(items) - 1, 0))
     if items and overlay.of and items[at][1] != overlay.of:
         at = next((place for place, (_, name) in enumerate(items) if name == overlay.of), at)
     place = items[at][0] if items else 0
-    columns = _layout(state, found, width)
     head = [_title(state, overlay, found, columns, width)]
     if height >= 8:
         head.append(_column_titles(state, columns, width))
@@ -76,24 +86,32 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     if height >= 10 and items:
         foot = Page([_selected(state, items[at][1], width)]).below(foot)
     room = max(height - len(head) - len(foot.lines), 1)
-    count = len(found.runs) + len(found.groups)
-    top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), place, count, room)
+    tall = _with_reasons(found) if reasons_below else ()
+    count = len(tall) or len(found.runs) + len(found.groups)
+    below = tall[place + 1] if place + 1 < len(tall) else None
+    selected = (place, place + 1) if isinstance(below, _Reason) else (place,)
+    top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), selected[-1], count, room)
     titles = run_list.titles(state, columns[0].width)
     lines: list[Line] = []
     spots: list[Spot] = []
     by_line = {where: index for index, (where, _) in enumerate(items[: top + room + 1])}
-    for where, run in _in_sight(found, top, room):
+    in_sight = list(enumerate(tall))[top : top + room] if tall else _in_sight(found, top, room)
+    for where, run in in_sight:
         y = len(head) + len(lines)
         if isinstance(run, RunGroup):
             lines.append(_heading(run, width))
             continue
-        row = _line(state, run, titles[run.view.name], columns, width)
-        lines.append(Line(fill(row, width).spans, "select") if where == place else row)
-        spots.append(Spot(0, y, width, 1, "item", str(by_line[where])))
+        if isinstance(run, _Reason):
+            row, item = _reason(run, width), by_line[where - 1]
+        else:
+            row, item = _line(state, run, titles[run.view.name], columns, width), by_line[where]
+        lines.append(Line(fill(row, width).spans, "select") if where in selected else row)
+        spots.append(Spot(0, y, width, 1, "item", str(item)))
     if not count:
         lines += _no_runs(state, width)[:room]
     lines += [BLANK] * (room - len(lines))
-    page = Page([*head, *lines], spots, ListDrawn(at, top, room, count, items, size=(width, height)))
+    runs_in_sight = max(len({spot.argument for spot in spots}), 1) if tall else room
+    page = Page([*head, *lines], spots, ListDrawn(at, top, runs_in_sight, count, items, size=(width, height)))
     page.spots += _title_spots(columns) if height >= 8 else []
     return page.below(foot)
 
@@ -119,6 +137,23 @@ def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFact
             both: list[RunFacts | RunGroup] = [group, *group.runs]
             lines += [(where, one) for where, one in enumerate(both, start=at) if top <= where < top + room]
         at += 1 + len(group.runs)
+    return lines
+
+
+def _reasons_below(found: RunListing, columns: list[_Cells], width: int, height: int) -> bool:
+    """Whether reasons have lines of their own: on narrow screens where their column would cut them."""
+    if found.why_cells is None or width >= NARROW or height < MIN_REASON_ROWS:
+        return False
+    return found.why_cells > next((cells.width for cells in columns if cells.id == "why"), 0)
+
+
+def _with_reasons(found: RunListing) -> list[RunFacts | RunGroup | _Reason]:
+    """All lines of the list, with a line below each run that has a reason."""
+    lines: list[RunFacts | RunGroup | _Reason] = []
+    for group in found.groups or (None,):
+        lines += [] if group is None else [group]
+        for run in found.runs if group is None else group.runs:
+            lines += [run, _Reason(run)] if run.why else [run]
     return lines
 
 
@@ -212,8 +247,11 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
 # ---- lines
 
 
-def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
-    """The columns that fit, the name first and the reason last, which gets the remaining width."""
+def _layout(state: AppState, found: RunListing, width: int, *, reasons_below: bool = False) -> list[_Cells]:
+    """The columns that fit, the name first and the reason last, which gets the remaining width.
+
+    reasons_below: whether reasons have lines of their own instead of a column.
+    """
     order = run_list.order_of(state)
     added = [one for name in state.saved.run_columns if (one := column_named(name)) is not None]
     sorting = column_named(order.column)
@@ -235,8 +273,11 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
     wanted = [one.id for one in added]
     sixteenths = 6 if order.column in ("health", "why") else 3
     least = max(MIN_REASON_CELLS, 0 if added else width * sixteenths // 16)  # cells of the reason
-    short = found.why_cells is not None and found.why_cells <= least  # of reasons: they leave room for others
-    if found.why_cells is not None and short:
+    # Short reasons, and those with lines of their own, leave room for other columns.
+    short = reasons_below or (found.why_cells is not None and found.why_cells <= least)
+    if reasons_below:
+        least = 0
+    elif found.why_cells is not None and short:
         least = max(found.why_cells, cell_width("why"))
     offered: Sequence[str] = _BY_IMPORTANCE
     if width < NARROW and not short:
@@ -245,7 +286,8 @@ def _layout(state: AppState, found: RunListing, width: int) -> list[_Cells]:
         # Runs are sorted by age at first; the line below the list has that of the selected run.
         wanted += [sorting.id] * (sorting.id != "age" or width >= NARROW)
     asked = len(wanted)
-    wanted += [name for name in offered if name in known and name not in (*wanted, *found.lacking)]
+    lacking = {*found.lacking, "why"} if reasons_below else found.lacking
+    wanted += [name for name in offered if name in known and name not in (*wanted, *lacking)]
     longest = max(run_list.longest_name(state), cell_width("run"))
     share = NAME_PERCENT if width >= NARROW or not short else NAME_PERCENT_BESIDE_SHORT
     name_cells = min(longest, MAX_NAME_CELLS, max(width * share // 100, MIN_NAME_CELLS))
@@ -313,6 +355,12 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
             text = fitted_summary(text, cells.width)
         spans.append((pad(text, cells.width, right=cells.right), role))
     return crop(line(*spans), width)
+
+
+def _reason(reason: _Reason, width: int) -> Line:
+    """The reason of a run in a line of its own, below its name."""
+    text = fitted_summary(reason.run.why, width - SIGN_CELLS - 3)
+    return line((" " * SIGN_CELLS, "faint"), ("└ ", "dim"), (text, _why_role(reason.run)))
 
 
 def _why_role(run: RunFacts) -> str:
