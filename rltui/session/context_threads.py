@@ -23,8 +23,9 @@ class ContextThreads:
         self._errors = ("", "")
 
     def update(self, session: Session, now: float, *, consoles: bool, wait: float = 0.0) -> bool:
-        """Follow the runs, and set what was found; now: seconds since 1970. True when findings changed.
+        """Follow the runs, and set what was found; now: seconds since 1970.
 
+        True when findings changed, and after the first look at consoles.
         consoles: whether all runs are known; with some missing, a console could be assigned to a wrong one.
         wait: seconds to wait for the first look at consoles.
         """
@@ -35,7 +36,8 @@ class ContextThreads:
                 self.consoles.thread.wait(wait)
         changed = False
         if (reports := self.consoles.take()) is not None:
-            changed = bool(session.set_consoles(reports, now))
+            first = not session.consoles_searched
+            changed = bool(session.set_consoles(reports, now)) or first
         if reports is not None or time.monotonic() - self._traced >= JOBS_SECONDS:  # consoles have job ids
             self._traced = time.monotonic()
             self.jobs.follow(session.job_traces())

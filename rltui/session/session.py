@@ -63,6 +63,7 @@ class Session:
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for
+        self.consoles_searched = False  # whether consoles were looked for once
         self.folder_changes: int | None = None  # as `LogSearch.changes`; None: not followed
         self.given_names: dict[str, str] = {}  # display names that people gave, by run
         self.problems = Problems()  # of folders, and of files that are no logs
@@ -179,6 +180,7 @@ class Session:
 
     def set_consoles(self, reports: Mapping[str, Sequence[ConsoleReport]], now: float) -> set[str]:
         """Set the reports on consoles by run; returns the names of the runs whose findings changed."""
+        self.consoles_searched = True
         for name in reports.keys() - self.runs.keys():  # they failed before their first metrics
             for one in reports[name]:
                 source = Source(

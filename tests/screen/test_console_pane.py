@@ -58,6 +58,15 @@ def test_the_end_is_followed(folder: Path) -> None:
     assert "following" in press(screen, "G")
 
 
+def test_a_run_without_a_console_says_so(tmp_path: Path) -> None:
+    """Once consoles were looked for, the pane waits no longer; before that it says that it looks."""
+    write_rows(tmp_path / "metrics.jsonl", [{"step": step, "loss": 1.0} for step in range(30)])
+    screen = _screen(tmp_path)
+    assert "No console was found next to this run's logs." in press(screen, "C")
+    screen.state.session.consoles_searched = False
+    assert "Looking for consoles." in screen.text()
+
+
 def test_a_search_leads_from_line_to_line(folder: Path) -> None:
     """Enter goes to the nearest match before, n and N to the others; Escape leaves the search."""
     screen = _screen(folder)

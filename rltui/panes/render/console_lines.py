@@ -19,6 +19,7 @@ from rltui.session.run_view import RunView
 
 MIN_PATH_CELLS = 8  # of a file in a traceback
 _FRAME = regex(r'(\s*File ")([^"]+)(", line \d+.*)')
+NO_CONSOLE = "No console was found next to this run's logs."
 LEVEL_ROLES = {"error": "bad", "warning": "warn", "": "text"}
 
 
@@ -32,7 +33,7 @@ def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list
         lines += [BLANK, line((f" {end.path}", "strong"), (f"   {format_si(end.size)}B, {counts}", "dim"))]
         lines += [fill(line(*line_spans(each)), width) for each in end.lines]
     if not ends:
-        lines.append(line((" No console was found next to this run's logs.", "dim")))
+        lines.append(line((f" {NO_CONSOLE}", "dim")))
     return lines
 
 

@@ -13,6 +13,7 @@ from rltui.draw.numbers import format_si
 from rltui.panes.context_panes.console_pane import LINES, console_end, console_findings_of
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
+    NO_CONSOLE,
     console_lines,
     failure_lines,
     fitted_frame,
@@ -110,7 +111,8 @@ def console_page(state: AppState, width: int, height: int) -> Page:
     failures = console_findings_of(view) if view is not None else []
     top = _failures(failures, width, height)
     if window is None:
-        words = "Looking for consoles." if view is None or not view.consoles else "reading"
+        looked = NO_CONSOLE if state.session.consoles_searched else "Looking for consoles."
+        words = looked if view is None or not view.consoles else "reading"
         return Page([*top, line((f" {words}", "dim"))][:height])
     top.append(_title(state, window, width))
     if window.error:
