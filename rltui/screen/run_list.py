@@ -236,6 +236,7 @@ def choices(state: AppState) -> Choices:
         return cache.value
     values: dict[str, set[str]] = {}
     said: dict[str, int] = {}
+    given: set[str] = set()  # settings that have a value in some run
     metrics: dict[str, int] = {}
     telling = 0
     for view in views:
@@ -244,6 +245,8 @@ def choices(state: AppState) -> Choices:
         for name, entry in entries.items():
             values.setdefault(name, set()).add(entry.text)
             said[name] = said.get(name, 0) + 1
+            if not entry.unset:
+                given.add(name)
         for name in view.tag_index.canonical:
             metrics[name] = metrics.get(name, 0) + 1
 
@@ -251,7 +254,7 @@ def choices(state: AppState) -> Choices:
         place = rank(name)
         return (0 if place is not None else 1, place or 0, name)
 
-    names = sorted(values, key=weight)
+    names = sorted(given, key=weight)
     differing = tuple(
         name for name in names if len(values[name]) > 1 or (telling > 1 and said[name] < telling)
     )
@@ -262,18 +265,26 @@ def choices(state: AppState) -> Choices:
 
 
 def column_choices(state: AppState) -> list[str]:
-    """Ids of columns that can be added: those not shown by default, settings, metrics."""
-    found = choices(state)
+    """Ids of columns that can be added, those not shown by default, settings, metrics; none that is empty.
+
+    Columns that are shown are offered in any case, since the same choice removes them.
+    """
+    found, views = choices(state), state.session.runs.values()
+    shown = state.saved.run_columns
+    filled = {
+        "framework": any(view.framework != "unknown" for view in views),
+        "project": any(run.project != "." for run in _facts(state)[:MAX_RUNS_COMPARED]),
+        "series": True,
+        "points": True,
+        "sisters": bool(_comparisons(state)),
+    }
     settings = [f"{SETTING}{name}" for name in (*found.differing, *found.settings)]
-    return [
-        "framework",
-        "project",
-        "series",
-        "points",
-        "sisters",
+    offered = [
+        *(name for name, any_value in filled.items() if any_value),
         *settings,
         *(f"{METRIC}{name}" for name in found.metrics),
     ]
+    return [*(name for name in shown if name not in offered), *offered]
 
 
 def group_choices(state: AppState) -> list[str]:

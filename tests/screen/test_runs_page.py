@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from rltui.common.problem import Problem
 from rltui.panes.runs import facts, outcome_row
 from rltui.panes.runs.run_columns import RunOrder, natural
-from rltui.screen.run_list import prepare
+from rltui.screen.run_list import column_choices, prepare
 from rltui.screen.saved_layout import load_layout, save_layout
 from rltui.session.session import Session
 from tests.support.runs.deliveries import delivery
@@ -46,7 +47,7 @@ def run_list(made: list[MadeRun] | None = None) -> Screen:
     return screen
 
 
-def short_run(name: str, **options: float) -> MadeRun:
+def short_run(name: str, **options: Any) -> MadeRun:
     """A run of one metric."""
     run = MadeRun(name, **options)
     run.add("critic/rewards/mean", [0.1, 0.2, 0.3])
@@ -224,6 +225,15 @@ def test_a_chosen_column_stands_beside_the_name_and_goes_again() -> None:
             screen.frame(140, 40)
         assert ("Entropy" in text(screen).splitlines()[1]) != before
     assert screen.state.saved.run_columns == []
+
+
+def test_no_empty_column_is_offered() -> None:
+    """Sisters, frameworks and projects are columns where a run has some; what is shown can be removed."""
+    screen = run_list([short_run(f"run_{number}", framework="unknown") for number in range(2)])
+    assert set(column_choices(screen.state)) == {"series", "points", "metric:reward.mean"}
+    screen.state.saved.run_columns = ["sisters"]
+    assert "sisters" in column_choices(screen.state)
+    assert {"framework", "project"} <= set(column_choices(run_list().state))
 
 
 def test_groups_have_headings_that_cannot_be_chosen() -> None:
