@@ -276,7 +276,8 @@ class Evaluator:
     def _find(self) -> list[Finding]:
         state = self.state
         findings = [self._finding(state, rule_id) for rule_id in state.shown()]
-        return gather(state, findings, run_over=self._run_over)
+        gathered = gather(state, findings, run_over=self._run_over)
+        return [each.of_whole_run() for each in gathered] if self._run_over else gathered
 
     def _finding(self, state: FiringState, rule_id: str) -> Finding:
         """The finding of a rule that fires, worded again only if it changed."""

@@ -52,6 +52,9 @@ class Evidence(NamedTuple):
 PRINTED = 80  # characters in which a message and the line that it begins with agree
 
 
+SO_FAR = " so far"  # of titles and messages on runs that go on
+
+
 class ConsoleEvidence(NamedTuple):
     """The line of a console that reports a failure."""
 
@@ -119,6 +122,12 @@ class Finding(NamedTuple):
             if self.message.endswith(")")
             else f"{self.message} ({self.since})"
         )
+
+    def of_whole_run(self) -> Finding:
+        """The same of a run that is over: nothing more can follow what was so "so far"."""
+        if SO_FAR not in self.title and SO_FAR not in self.message:
+            return self
+        return self._replace(title=self.title.replace(SO_FAR, ""), message=self.message.replace(SO_FAR, ""))
 
     @property
     def key(self) -> tuple[str, int]:

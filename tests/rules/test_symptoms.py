@@ -882,6 +882,17 @@ def test_a_run_that_is_over_is_judged_as_a_whole(levels: tuple[float, ...], name
     assert evaluator.set_run_over(False) and not ids(evaluator, "warning")
 
 
+def test_of_a_run_that_is_over_nothing_is_so_only_so_far() -> None:
+    """Neither the symptom of its end nor the remarks below it wait for what may follow."""
+    reward = 0.5 + 0.1 * np.random.default_rng(6).normal(size=300)
+    evaluator = evaluator_of({"reward.mean": reward})
+    assert "nothing gained so far" in {found.title for found in evaluator.findings()}
+    evaluator.set_run_over(True)
+    words = [f"{found.title} {found.message}" for found in evaluator.findings()]
+    assert any(one.startswith("nothing gained The outcome") for one in words)
+    assert not any("so far" in one for one in words)
+
+
 def test_what_was_gained_on_held_out_tasks_is_a_gain_of_a_run_that_is_over() -> None:
     """A training reward may stay flat where tasks become harder as the policy learns."""
     reward = 0.5 + 0.1 * np.random.default_rng(6).normal(size=300)
