@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from rltui.panes.answers.pane_answers import outcome_sentence
@@ -21,6 +22,17 @@ def test_a_section_of_own_keys_says_what_changed_most() -> None:
         "3 metrics whose meaning is not known. Most changed: glow about 0.331, down from 0.969 at the start; "
         "heat about 5.892, up from 5.042 at the start."
     )
+
+
+def test_a_quantity_that_became_nan_is_not_told_by_its_level_before() -> None:
+    """The row shows NaN: the sentence says so, and since when; a single NaN among numbers changes nothing."""
+    fall = [1.0 - at / 80 for at in range(60)]
+    broken = fall[:40] + [math.nan] * 20
+    keys = {"actor/entropy": broken, "critic/vf_explained_var": broken}
+    assert "Entropy is NaN (0.556 before step 40); policy loss" in answer("policy", keys).sentence
+    assert "Explained variance is NaN (56 % before step 40)" in answer("critic", keys).sentence
+    single = {"actor/entropy": [*fall[:-1], math.nan]}
+    assert "Entropy is about 0.338, down from" in answer("policy", single).sentence
 
 
 def test_a_section_in_which_nothing_moves_says_so() -> None:

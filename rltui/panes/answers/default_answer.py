@@ -67,6 +67,7 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
     name = run.name(values.tag)
     word = f"{quantity.word} (minus {name.tag})" if name.scale < 0 and not name.offset else quantity.word
     said = quantity.rare if quantity.rare and 0 < values.now < FEW else quantity.said
+    said = said if values.broken is None else "{word} is {value}"
     clause = said.format(word=word, value=_level(values, quantity))
     healthy = glossary().metrics[quantity.metric].healthy_range
     if healthy is not None and not quantity.share:  # a newcomer does not know which values are healthy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.draw.numbers import format_value
+from rltui.draw.numbers import format_step, format_value
 from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
@@ -28,6 +28,7 @@ MONOTONE = 5  # values that rise or fall one after the other: noise does so once
 MIN_LAST = (
     5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
 )
+MIN_BROKEN = 3  # values: a single NaN may be a batch in which the quantity is undefined
 HISTORY = 48  # values of a share over time
 UNSTEADY = 1.0  # times the level: noise that hides changes of the level
 # Numbers that tell copies of one environment apart, which are stepped in parallel; agents and tasks are none.
@@ -37,11 +38,15 @@ STEADY = 0.03  # a relative change of the median below which it is steady
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Finite values of one tag in canonical units, (n,), in step order, one per step and copy of it."""
+    """Finite values of one tag in canonical units, (n,), in step order, one per step and copy of it.
+
+    broken: where all values from a step on are NaN or infinite, that step and what they are; else None.
+    """
 
     tag: str
     step: Ints
     value: Floats
+    broken: tuple[int, str] | None = None
 
     def at(self, steps: Ints) -> Floats:
         """The values at (m,) sorted steps; 0 at steps without one."""
@@ -66,7 +71,7 @@ class Values:
         kept = self.step > first[0]
         for step in first[1:].tolist():  # a few: np.isin takes ten times as long for them
             kept &= self.step != step
-        return Values(self.tag, self.step[kept], self.value[kept]) if kept.any() else self
+        return replace(self, step=self.step[kept], value=self.value[kept]) if kept.any() else self
 
     @property
     def last(self) -> Floats:
@@ -84,9 +89,9 @@ class Values:
 
         There is a change if the medians of the first and the last 20 points (in a short run: of its halves)
         differ by more than the interquartile range of either side, or these ranges do not overlap. It is
-        unknown if the noise is as large as the level itself.
+        unknown if the noise is as large as the level itself, and of values that are no longer finite.
         """
-        if len(self.value) < 2 * MIN_LAST:
+        if self.broken is not None or len(self.value) < 2 * MIN_LAST:
             return None
         count = min(LAST, len(self.value) // 2)
         before, after = self.value[:count], self.value[-count:]
@@ -136,10 +141,11 @@ class RunValues(NamedTuple):
         if self.at_step is not None:
             kept &= points.step <= self.at_step
         steps, value = points.step[kept], points.value[kept]
+        broken = _broken_end(points.step, points.value, self.at_step)
         if len(steps):
             newest = np.append(steps[1:] != steps[:-1], True)  # the newest of several points at a step
             steps, value = steps[newest], value[newest]
-        return Values(tag, steps, self.in_canonical_unit(tag, value))
+        return Values(tag, steps, self.in_canonical_unit(tag, value), broken)
 
     def find(self, canonical: str, *, near: str = "", of_part: bool = False) -> Values | None:
         """The values of a metric in training; None without any, or for an MFU that is always zero.
@@ -191,6 +197,18 @@ class RunValues(NamedTuple):
         return np.array([span[0] if span is not None else 0, *later], np.int64)
 
 
+def _broken_end(steps: Ints, values: Floats, at_step: int | None) -> tuple[int, str] | None:
+    """Since which step all of (n,) values are NaN or infinite, and which; None for few of them."""
+    if at_step is not None:
+        steps, values = steps[steps <= at_step], values[steps <= at_step]
+    if not len(values) or np.isfinite(values[-1]):
+        return None
+    finite = np.flatnonzero(np.isfinite(values))
+    first = int(finite[-1]) + 1 if len(finite) else 0
+    word = "NaN" if np.isnan(values[-1]) else "infinite"
+    return (int(steps[first]), word) if len(values) - first >= MIN_BROKEN else None
+
+
 def _joined(tag: str, parts: Sequence[Values]) -> Values:
     """The values of several tags in the order of their steps."""
     step = np.concatenate([values.step for values in parts])
@@ -207,9 +225,13 @@ def _shared_folders(tag: str, other: str) -> int:
 def level_text(level: float, values: Values, text: Callable[[float], str]) -> str:
     """A level of recent points; with `about` where the last value, which rows show, reads differently.
 
-    Where the last `MONOTONE` values lead far beyond all others, there is no one level: both are given.
+    Where the last `MONOTONE` values lead far beyond all others, there is no one level: both are given. Of a
+    quantity that is no longer finite it is the level before: `NaN (0.56 before step 127)`.
     """
     written, last = text(level), float(values.value[-1])
+    if values.broken is not None:
+        step, word = values.broken
+        return f"{word} ({written} before step {format_step(step)})"
     if written == text(last) or not any(map(str.isdigit, written)):
         return written
     steps = np.diff(values.last[-MONOTONE:])

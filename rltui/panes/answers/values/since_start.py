@@ -80,8 +80,8 @@ class SinceStart(NamedTuple):
 def change_since_start(
     run: RunValues, tag: str, now: float, text: Callable[[float], str], *, more_is_better: bool = False
 ) -> str:
-    """The text of `SinceStart.words` for a tag; empty with too few points."""
-    change = since_start(run, tag)
+    """The text of `SinceStart.words` for a tag; empty with too few points, or if it is no longer finite."""
+    change = None if run.of(tag).broken is not None else since_start(run, tag)
     return "" if change is None else change.words(now, text, more_is_better=more_is_better)
 
 
