@@ -882,6 +882,23 @@ def test_a_run_that_is_over_is_judged_as_a_whole(levels: tuple[float, ...], name
     assert evaluator.set_run_over(False) and not ids(evaluator, "warning")
 
 
+def test_what_follows_from_values_that_became_nan_is_no_second_cause() -> None:
+    """A return that falls with the NaN is no worse policy, nor are returns constant if the critic is NaN."""
+    noise = np.random.default_rng(4).normal(size=150)
+    lost = np.arange(150) >= 90
+    evaluator = evaluator_of(
+        {
+            "reward.episode_return.mean": np.where(lost, 9.3, 20 + 1.5 * np.arange(150) + 5 * noise),
+            "critic.explained_variance": np.where(lost, np.nan, 0.6 + 0.1 * noise),
+            "policy.entropy": np.where(lost, np.nan, 0.6 + 0.01 * noise),
+            "optimizer.loss": np.where(lost, np.nan, 3 + noise),
+        }
+    )
+    told = {found.id: found.explained_by for found in evaluator.findings()}
+    assert told["explained-variance-undefined"] == "numerical-breakdown"
+    assert "policy-gets-worse" not in told
+
+
 def test_of_a_run_that_is_over_nothing_is_so_only_so_far() -> None:
     """Neither the symptom of its end nor the remarks below it wait for what may follow."""
     reward = 0.5 + 0.1 * np.random.default_rng(6).normal(size=300)
