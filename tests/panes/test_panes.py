@@ -418,6 +418,10 @@ def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
     for width in (80, 92):  # the onset is worth more than the sentence without it
         assert header_lines(head, width)[1].text.strip() == "▲ warning   overfitting (since step 12)"
     assert header_lines(head, 30)[1].text.strip() == "▲ warning   overfitting"
+    told = "Values became NaN or infinite: the run is lost from step 127 on; 1 more"
+    head = head._replace(sentence=told, headline="NaN or infinite (since step 127)")
+    assert told in header_lines(head, 120)[1].text
+    assert header_lines(head, 60)[1].text.strip() == "▲ warning   NaN or infinite (since step 127)"
 
 
 @pytest.mark.parametrize(

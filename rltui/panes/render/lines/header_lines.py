@@ -94,7 +94,8 @@ def _health_line(head: Header, width: int, right: Sequence[Span]) -> Line:
         right_cells = sum(cell_width(text) for text, _ in right) + (2 if right else 0)
         room_left = width - cell_width(health) - 4 - right_cells
         fitting = cut_sentence(sentence, max(room_left, 12))
-        onset = head.headline[head.headline.rfind(" (") :] if head.headline else ""
+        # The sentence may name the step in its own words: `the run is lost from step 127 on`.
+        onset = head.headline.rpartition(" (")[2].removesuffix(")").removeprefix("since ")
         dated = onset in sentence and onset not in fitting  # the onset matters more than the whole sentence
         if dated and cell_width(head.headline) <= room_left:
             fitting = head.headline
