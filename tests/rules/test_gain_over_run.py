@@ -372,6 +372,19 @@ def test_a_crash_is_an_alarm_once_it_has_lasted(short: int, severity: str) -> No
     assert told == {severity}
 
 
+def test_a_crash_from_a_short_peak_becomes_an_alarm() -> None:
+    """What it fell from is soon a small part of the run: no newest mean is far below those just before it."""
+    parts = (np.linspace(0, 50, 120), np.linspace(50, 100, 25), np.full(10, 100.0), np.linspace(100, 33, 10))
+    level = np.concatenate((*parts, np.linspace(33, -5, 160)))
+    told: list[str] = []
+    for seed in range(12):
+        noise = np.random.default_rng(seed).normal(0, 20, len(level) + 19)
+        evaluator = _judged(RETURN, level + np.convolve(noise, np.full(20, 0.05), "valid"))
+        told += [one.severity for one in evaluator.findings() if one.id == "return-crash"]
+    assert len(told) >= 8
+    assert set(told) == {"critical"}
+
+
 @pytest.mark.parametrize(("last", "told"), [(40.0, True), (85.0, False)])
 def test_a_run_that_ends_far_below_its_best_is_told_at_its_end(last: float, told: bool) -> None:
     """Three fifths of the gain are lost in the last points; while the run goes on that may be a dip."""

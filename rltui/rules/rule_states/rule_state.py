@@ -34,7 +34,7 @@ class ActivePeriod:
     beyond: float = np.nan  # how bad that is, see `ConditionStates.beyond`
     worst_step: int = 0
     held_from: int = 0  # step of the first tick at which the condition held
-    held_until: int = 0  # likewise of the last one, other than those at which it was only not resolved
+    held_until: int = 0  # likewise of the last one; of a latched rule, at which its value had not recovered
     firing: bool = False
     resolved_step: int | None = None
     fired_step: int = 0  # of the point at which a user's rule fired
@@ -140,6 +140,8 @@ class RuleState:
                     period.seen = serial
                     if not math.isnan(value):
                         period.value = value
+                    if self.rule.latch and _is_unrecovered(period, value, states.upward):
+                        period.held_until = int(self.ticks.last[int(window.at[k])])
             elif not period.firing:
                 self.period = None
                 return
@@ -176,6 +178,16 @@ class RuleState:
         self.past = tuple(
             each for each in self.past if each.resolved_step is not None and each.resolved_step < step
         )
+
+
+def _is_unrecovered(period: ActivePeriod, value: float, upward: bool) -> bool:
+    """Whether the value of a latched rule is on the bad side of the level of a recovery, or of the limit.
+
+    A change point is found again only while the newest ticks differ from those before them; the loss lasts
+    longer than that.
+    """
+    level = period.limit if math.isnan(period.recovery) else period.recovery
+    return value > level if upward else value < level
 
 
 def _end(on: list[bool], begin: int) -> int:
