@@ -71,11 +71,12 @@ _FELL = (
     "saturated-policy",
     "outcome-*",
     "values-broke",
+    "ended-below-best",
 )
 PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "reward_collapse": _FELL,
     "reward_drop": _FELL,
-    "reward_sag": ("reward-*", "return-*", "outcome-*"),
+    "reward_sag": ("reward-*", "return-*", "outcome-*", "ended-below-best"),
     "reward_no_gain": ("runaway-length", "no-stop", "length-*", "reward-*", "return-*", "outcome-*"),
     "no_learning": (
         "outcome-*", "return-no-gain", "not-moving", "policy-collapsed", "no-signal", "reward-says-nothing",
