@@ -2,8 +2,8 @@
 
 Each fault of `tests.support.runs.synthetic_runs` befalls RUNS runs of 20 to 100,000 points, logged at every
 step or at every hundredth, with noise that is white or correlated, at an onset between a quarter and four
-fifths of the run, in full or only in part. Each run is fed in forty pieces, as if it were being written.
-Printed: how many are called sick at the end, in how many the headline names the fault, in how many there
+fifths of the run, in full or only in part. Each run is fed in forty pieces, as if it were being written, and
+is over at its end. Printed: how many are called sick at the end, in how many the headline names the fault, in how many there
 was an alarm before the onset, in how many the health went back to ok, and how late the fault was named, as
 a share of the run.
 Then how many healthy runs of each kind were ever alarmed.
@@ -86,6 +86,12 @@ def told(series: Series, every: int, onset: int, answers: Sequence[str]) -> Outc
             ranks.append(max((finding.rank for finding in alarms), default=0))
             if delay is None and any(_names(finding.id, answers) for finding in alarms):
                 delay = (end - onset) / longest
+    evaluator.set_run_over(True)
+    alarms = [finding.id for finding in evaluator.findings() if finding.rank]
+    if longest <= onset:
+        early.update(alarms)
+    elif delay is None and any(_names(name, answers) for name in alarms):
+        delay = (longest - onset) / longest
     head = sorted(unexplained(finding for finding in evaluator.findings() if finding.rank), key=order)
     flaps = sum(before > 0 == rank for before, rank in pairwise(ranks))
     return Outcome(bool(head), bool(head) and _names(head[0].id, answers), frozenset(early), flaps, delay)

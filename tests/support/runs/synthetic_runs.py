@@ -532,7 +532,7 @@ PATHOLOGIES: dict[str, Pathology] = {
     "uneven_load": Pathology(uneven_load, "timed", ("load-heaviest",)),
     "not_moving": Pathology(not_moving, "grpo", ("not-moving",), begins=False),
 }
-_FALLS = ("reward-*", "return-*", "outcome-*", "policy-collapsed")
+_FALLS = ("reward-*", "return-*", "outcome-*", "policy-collapsed", "ended-below-*")
 # Faults that are not told at every size, so that only the sweep asks for them.
 SLOW_FAULTS: dict[str, Pathology] = {
     "reward_sag": Pathology(reward_sag, "grpo", _FALLS),
