@@ -3,9 +3,9 @@
 Each fault of `tests.support.runs.synthetic_runs` befalls RUNS runs of 20 to 100,000 points, logged at every
 step or at every hundredth, with noise that is white or correlated, at an onset between a quarter and four
 fifths of the run, in full or only in part. Each run is fed in forty pieces, as if it were being written, and
-is over at its end. Printed: how many are called sick at the end, in how many the headline names the fault, in how many there
-was an alarm before the onset, in how many the health went back to ok, and how late the fault was named, as
-a share of the run.
+is over at its end. Printed: how many are called sick at the end, in how many the headline names the fault, in
+how many there was an alarm before the onset, in how many the health went back to ok, and how late the fault
+was named, as a share of the run.
 Then how many healthy runs of each kind were ever alarmed.
 """
 

@@ -416,11 +416,15 @@ def test_a_symptom_is_as_severe_as_what_it_explains() -> None:
     assert [(finding.id, finding.severity) for finding in top] == [("updates-too-large", "critical")]
 
 
-@pytest.mark.parametrize(("learns", "severity"), [(True, "info"), (False, "warning")])
-def test_a_run_that_learns_vouches_for_its_update_kl(learns: bool, severity: str) -> None:
-    """A KL of 0.15 per update is a remark while the return rises, and an alarm while it does not."""
+@pytest.mark.parametrize(
+    ("before", "learns", "severity"),
+    [(0.15, True, "info"), (0.15, False, "warning"), (0.005, True, "warning")],
+)
+def test_a_run_that_learns_vouches_for_its_update_kl(before: float, learns: bool, severity: str) -> None:
+    """A KL of 0.15 per update from the start on is a remark while the return rises; one that rose is not."""
     returns = np.linspace(10, 200, 80) if learns else flat(10.0, 80, 0.1)
-    series = {"policy.approx_kl": flat(0.15, 80, 0.1), "reward.episode_return.mean": returns}
+    moved = np.append(flat(before, 40, 0.1), flat(0.15, 40, 0.1))
+    series = {"policy.approx_kl": moved, "reward.episode_return.mean": returns}
     told = {one.severity for one in evaluator_of(series).findings() if one.id == "approx-kl-very-high"}
     assert told == {severity}
 
