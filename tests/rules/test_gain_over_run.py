@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from rltui.rules.evaluated_series.means_with_errors import long_run_variance, of_bins
 from rltui.rules.evaluator import Evaluator
+from rltui.rules.kinds.gain_over_run import fell_at_once
 from rltui.rules.rulebook import Rulebook
 from tests.support.runs.evaluators import fresh, ids, new_evaluator, only
 from tests.support.runs.synthetic_runs import Shape
@@ -422,3 +423,25 @@ def test_a_crash_is_over_where_a_running_mean_has_long_been_back(seed: int) -> N
     assert FALLS & ids(evaluator)
     evaluator.feed([fresh(RETURN, (level + waves)[235:], np.arange(235, len(waves)))])
     assert not FALLS & ids(evaluator, "warning")
+
+
+def test_a_fall_at_once_is_found_behind_a_rise_like_slow_noise() -> None:
+    """A return wanders up to some 500, stays there, and is 23 at the next point, as it was at the start."""
+    told = 0
+    for seed in range(10):
+        rng = np.random.default_rng([12, seed])
+        risen = 23 + np.abs(np.cumsum(rng.normal(1.6, 15, 300)))
+        values = np.concatenate((risen, risen[-1] + rng.normal(0, 10, 30), 23 + rng.normal(0, 5, 12)))
+        assert not FALLS & ids(_judged(RETURN, values[:330], book=LOSSES))
+        told += bool(FALLS & ids(_judged(RETURN, values, book=LOSSES)))
+    assert told >= 9
+
+
+def test_slow_waves_have_no_fall_at_once() -> None:
+    """Random walks, slow autoregressions and running means, seen as they grow: none falls at once."""
+    for seed in range(40):
+        rng = np.random.default_rng([13, seed])
+        walk, draws = np.cumsum(rng.normal(size=400)), rng.normal(size=499)
+        mean = np.convolve(draws, np.full(100, 0.01), "valid")
+        for values in (walk, _correlated(rng, 400, 0.95), mean, rng.lognormal(size=400)):
+            assert not any(fell_at_once(values[:end]) for end in range(40, 401, 8))
