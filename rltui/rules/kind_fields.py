@@ -27,7 +27,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),
     "drop": ("fraction", "window", "few", "sigmas", "release", "least", "young"),
     "flips": ("window", "least", "share"),
-    "frozen": ("window", "within", "jump", "away", "moved"),
+    "frozen": ("window", "within", "jump", "away", "moved", "share"),
     "first": ("above", "below", "usual", "multiple_of", "within"),
     "constant": ("window", "within", "above", "below", "steps"),
     "was-constant": ("window", "within", "above", "below", "near"),
@@ -53,5 +53,5 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "trend": {"direction": ("up", "down", "flat")},
     "course": {"direction": ("up", "down", "both", "flat")},
     "shift": {"direction": ("up", "down")},
-    "frozen": {"at": ("", "lowest")},
+    "frozen": {"at": ("", "lowest", "below-best")},
 }
