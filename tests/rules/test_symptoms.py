@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -977,3 +979,26 @@ def test_a_short_gain_ends_no_symptom_that_held_before(gain: tuple[int, int], to
             ends.append("greedy-without-gain" in ids(evaluator))
             gains.append(evaluator.state.any(("success-at-best", "success-rises")))
     assert ends[0] and any(gains) and (all(ends) if told else not ends[-1])
+
+
+@pytest.mark.parametrize(("last", "told"), [(0.688, True), (0.5, False)])
+def test_a_preference_run_that_ended_at_the_loss_of_guessing_is_told(last: float, told: bool) -> None:
+    """Three of five pairs are told apart, by next to nothing: while the run goes on it may only be slow."""
+    loss = np.linspace(0.693, last, 60)
+    evaluator = evaluator_of({"preference.loss": loss, "preference.accuracy": flat(0.6, 60, 0.05)})
+    assert not ids(evaluator, "warning")
+    evaluator.set_run_over(True)
+    assert ("ended-pairs-not-told-apart" in ids(evaluator, "warning")) is told
+
+
+@pytest.mark.parametrize(("apart", "most"), [(25, 2), (100, 3)])
+def test_spikes_that_recur_are_told_until_they_stay_away(apart: int, most: int) -> None:
+    """Three bursts with short pauses: the alarm ends after the first one and after the last one."""
+    burst = np.concatenate((flat(1.0, apart, 0.05), flat(30.0, 12, 0.05)))
+    loss = np.concatenate((flat(1.0, 60, 0.05), *[burst] * 3, flat(1.0, 90, 0.05)))
+    evaluator, told = new_evaluator(), []
+    for begin in range(0, len(loss), 2):
+        evaluator.feed([fresh("critic.loss", loss[begin : begin + 2], np.arange(begin, begin + 2) + 1)])
+        told.append("value-loss-spike" in ids(evaluator))
+    assert not told[-1]
+    assert sum(before and not after for before, after in pairwise(told)) == most

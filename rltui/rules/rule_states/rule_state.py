@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rltui.common.arrays import median
+from rltui.common.problem import SEVERITIES
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.evaluated_series.ticks import Marks, Ticks
 from rltui.rules.kinds import IDLE_RANGES, KINDS, ConditionStates, IdleRange, carries
@@ -16,6 +17,9 @@ from rltui.rules.rule import Rule
 Unseen = tuple[int, Marks]  # first tick at which a rule was not evaluated, and the marks before it
 
 KEPT = 20  # resolved periods stored for one rule on one series
+# A period that begins within so many ticks of the one before, a tenth of the most that are held, is the same
+# fault again: it is resolved after so many times the ticks that it was away.
+SOON, LONGER = 50, 2
 
 
 @dataclass(slots=True)
@@ -145,11 +149,23 @@ class RuleState:
             elif not period.firing:
                 self.period = None
                 return
-            elif serial - period.seen >= self.rule.keep_firing_for:
+            elif serial - period.seen >= self._pause(period):
                 period.resolved_step = int(self.ticks.last[int(window.at[k])])
                 self.past = (*self.past[-(KEPT - 1) :], period)
                 self.period = None
                 return
+
+    def _pause(self, period: ActivePeriod) -> int:
+        """Ticks for which the condition must not hold before a period is resolved.
+
+        What came back soon after it had been resolved must stay away for longer than it was away before: an
+        alarm that comes and goes is read as several faults.
+        """
+        least = self.rule.keep_firing_for
+        if not self.past or self.rule.severity not in SEVERITIES[1:]:
+            return least
+        away = period.begun - self.past[-1].seen
+        return max(least, LONGER * away) if away <= SOON else least
 
     def _serial(self, window: RollingWindow, k: int) -> int:
         """Number of a moment's tick among all ticks so far, including joined ones, from 1."""
