@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from rltui.common.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
-from rltui.rules.run_status.measured_pace import finished
+from rltui.rules.run_status.measured_pace import finished, steps_between_points
+from rltui.rules.run_status.planned_steps import planned
 from rltui.run_context.console.failures import console_facts
 from rltui.store.run import Run
 
@@ -56,7 +57,21 @@ def outlived(run: Run, report: ConsoleReport) -> bool:
 
 def reports_end(run: Run, report: ConsoleReport) -> bool:
     """Whether the last line of a console says that the training has ended, and no points came much later."""
-    return not outlived(run, report) and console_facts().finished.search(report.last_line) is not None
+    if outlived(run, report):
+        return False
+    return console_facts().finished.search(report.last_line) is not None or _is_done(run, report.full_bar)
+
+
+def _is_done(run: Run, steps: int | None) -> bool:
+    """Whether a full progress bar of so many steps is that of the run: no more than one point is missing.
+
+    A bar of an epoch or of an evaluation that happens to have as many steps ends before those planned.
+    """
+    if steps is None or run.last_step is None:
+        return False
+    interval = steps_between_points(run)
+    plan = planned(run, interval)
+    return abs(steps - run.last_step) <= interval and (plan is None or abs(steps - plan) <= interval)
 
 
 def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> Finding:

@@ -193,6 +193,25 @@ def test_a_run_whose_console_ends_with_ctrl_c_was_stopped_by_its_user(
     assert ("Stopped by its user: at step 59" in header_lines(header(view, soon), 100)[1].text) == interrupted
 
 
+@pytest.mark.parametrize(
+    ("bar", "state"),
+    [
+        ("100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "ended"),
+        ("100%|█████| 60/60 [10:00<00:00, 10.0s/it]\nevaluating", "stalled"),
+        (" 98%|████▉| 59/60 [09:50<00:10, 10.0s/it]", "stalled"),
+        ("100%|█████| 400/400 [10:00<00:00, 1.5s/it]", "stalled"),
+        ("Epoch 1: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
+        ("Evaluating: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
+    ],
+)
+def test_a_full_progress_bar_of_its_own_steps_ends_a_run(bar: str, state: str, tmp_path: Path) -> None:
+    """Silence after it is no stall; one of another length, of an epoch or an evaluation says nothing."""
+    _run(tmp_path / "run")
+    _console(tmp_path / "run" / "console.log", f"started\n  0%|     | 0/60 [00:00<?, ?it/s]\n{bar}")
+    session = Session.load([tmp_path])
+    assert session.runs["run"].liveness(1_700_001_500.0).state == state
+
+
 def test_the_overview_of_a_run_that_failed_at_its_start_is_the_end_of_its_console(tmp_path: Path) -> None:
     """There is nothing else to show, and what is looked for is the traceback, without colours."""
     trace = 'Traceback (most recent call last):\n  File "a.py", line 7, in main\n'

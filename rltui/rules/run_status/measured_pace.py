@@ -113,6 +113,11 @@ def _cadence(steps: Floats, walls: Floats) -> tuple[float | None, float | None, 
     return gap, longest, float(bounded.sum() / advance.sum())
 
 
+def steps_between_points(run: Run) -> float:
+    """Median number of steps from one recent point to the next; 0 where unknown."""
+    return _advance(_pairs(run)[0])
+
+
 def _advance(steps: Floats) -> float:
     """Median number of steps from one point to the next; 0 where unknown."""
     forward = np.diff(steps)

@@ -55,6 +55,7 @@ class ConsoleReport(NamedTuple):
     exception: bool = False  # the program ended with an exception, maybe that of a known failure
     end: tuple[str, ...] = ()  # its last lines, cleaned, if it failed before any metrics
     interrupted: bool = False  # it ended with Ctrl-C, or another SIGINT, and no failure
+    full_bar: int | None = None  # steps of a progress bar that is full, if its last line is one
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
@@ -72,7 +73,8 @@ def scan(file: ConsoleFile) -> ConsoleReport:
     early = bool(found) and begin == 0 and _is_before_training(data)
     lines = console_lines(data[-END:])
     last_error = found[-1].text if found else _last_error(lines)
-    last_line = next((line.text for line in reversed(lines) if line.text.strip()), "")
+    last = next((line for line in reversed(lines) if line.text.strip()), None)
+    last_line = "" if last is None else last.text
     if _is_metrics(last_line, TrainerLines()):
         last_line = ""
     return ConsoleReport(
@@ -87,7 +89,16 @@ def scan(file: ConsoleFile) -> ConsoleReport:
         exception,
         tuple(each for line in lines for each in line.folded or (line.text,))[-END_LINES:] if early else (),
         interrupted,
+        None if last is None else _full_bar(last),
     )
+
+
+def _full_bar(line: ConsoleLine) -> int | None:
+    """The steps of a line that is a full progress bar, not one of an epoch, an evaluation or a file."""
+    if line.bar is None:
+        return None
+    name, done, total = line.bar
+    return total if done == total and not console_facts().other_bars.search(name) else None
 
 
 def _is_before_training(data: bytes) -> bool:

@@ -61,6 +61,7 @@ class ConsoleFacts(NamedTuple):
     step: re.Pattern[str]
     training: re.Pattern[str]
     finished: re.Pattern[str]  # the last line of a training that has ended
+    other_bars: re.Pattern[str]  # the name of a progress bar that is not that of the training
     error_words: tuple[str, ...]  # literal; a line of an error has one of them
     warning_words: tuple[str, ...]
 
