@@ -118,3 +118,21 @@ def test_a_margin_that_is_small_and_grows_is_no_alarm(gain: float, told: bool) -
     """After sixty points with a low learning rate the margin is 0.005; without training it stays at zero."""
     margin = 0.001 + np.linspace(0, gain, 60) + 0.0004 * NOISE.normal(size=60)
     assert ("margin-none" in ids(evaluator_of({"preference.margin": margin}), "warning")) is told
+
+
+@pytest.mark.parametrize(
+    ("tag", "gain", "told"),
+    [
+        ("reward.episode_return.mean", 300, False),
+        ("reward.episode_return.mean", 0, True),
+        ("reward.mean", 1, True),
+    ],
+)
+def test_entropy_that_explodes_is_no_alarm_where_the_return_of_an_agent_is_at_its_best(
+    tag: str, gain: float, told: bool
+) -> None:
+    """What an agent does at random earns nothing; the reward of texts may be one that randomness earns."""
+    entropy = np.append(np.full(40, 0.5), np.linspace(0.5, 2.5, 160)) * (1 + 0.02 * NOISE.normal(size=200))
+    outcome = np.linspace(0, gain, 200) + (NOISE.normal(size=200) if gain != 1 else 0.0)
+    evaluator = evaluator_of({"policy.entropy": entropy, tag: outcome})
+    assert ("entropy-explosion" in ids(evaluator, "warning")) is told
