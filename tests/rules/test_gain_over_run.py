@@ -260,12 +260,13 @@ def test_no_gain_is_a_remark_until_a_million_steps() -> None:
         assert bool(ids(evaluator, "warning")) is (told == "return-no-gain")
 
 
-def test_no_gain_is_an_alarm_after_a_thousand_episodes() -> None:
-    """Unless an episode is a step or two, or nothing tells how many steps it is."""
-    values = np.random.default_rng(2).normal(780, 60, 2000)
-    for every, told in ((1, False), (2, False), (50, True)):
+def test_no_gain_is_an_alarm_after_long_or_many_episodes() -> None:
+    """A thousand of 300 steps, or three times as many; never if they are a step or two, or of unknown length."""
+    values = np.random.default_rng(2).normal(780, 60, 4000)
+    cases = [(4000, 1, False), (4000, 2, False), (4000, 50, True)]
+    for count, every, told in (*cases, (1500, 50, False), (1500, 300, True), (900, 600, False)):
         for tag in (RETURN, "reward.mean"):
-            evaluator = _judged(tag, values, every * np.arange(1, 2001))
+            evaluator = _judged(tag, values[:count], every * np.arange(1, count + 1))
             assert bool(ids(evaluator, "warning")) is told
             assert ("outcome-no-gain-long" in ids(evaluator)) is told
 
