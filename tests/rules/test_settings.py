@@ -58,7 +58,7 @@ def test_files_without_extreme_settings_need_no_parsing(text: str, maybe: bool) 
     assert bytes_test(rulebook())(text.encode()) is maybe
 
 
-@pytest.mark.parametrize("gain", [0, 200])
+@pytest.mark.parametrize("gain", [0, 5, 200])  # 5 is less than points differ, and sure
 def test_settings_beside_a_log_are_causes_or_remarks(tmp_path: Path, gain: int) -> None:
     """The nearest file counts; where the return rises it is a remark, else the cause."""
     run = tmp_path / "sweep" / "a"
