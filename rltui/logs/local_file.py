@@ -14,6 +14,7 @@ import stat
 from types import TracebackType
 from typing import Any
 
+from rltui.logs.creation_time import created_at
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.interface import File
 
@@ -88,6 +89,10 @@ class LocalFile:
     def modified(self) -> float:
         """Modification time, seconds since 1970; 0 if unknown."""
         return self.status.st_mtime if self.status else 0.0
+
+    def created(self) -> float:
+        """When the opened file was created, seconds since 1970; 0 if unknown. One system call."""
+        return self.calls.run(self._place, created_at, self._descriptor)
 
     def size(self) -> int:
         """Bytes known to exist: by `fstat`, or more if more could be read (outdated attributes)."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rltui.logs.creation_time import created_at
 from rltui.logs.follow import reader_thread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries, read_all
@@ -143,3 +146,19 @@ def test_following_gives_what_comes_and_says_when_nothing_does(tmp_path: Path) -
             break
     assert grown
     assert heard.points["metrics.jsonl"] == points(range(4))
+
+
+@pytest.mark.parametrize(("age", "told"), [(86_400.0, True), (600.0, False)])
+def test_the_creation_of_a_file_is_told_where_its_points_are_far_older(
+    tmp_path: Path, age: float, told: bool
+) -> None:
+    """Of other logs it is not asked for: it costs a call for each of them."""
+    now = time.time()
+    rows = [{"step": step, "loss": 1.0, "wall_time": now - age + step} for step in range(9)]
+    place = tmp_path / "metrics.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with place.open("rb") as file:
+        created = created_at(file.fileno())
+    (source,) = {delivery.source for delivery in read_all([tmp_path]) if len(delivery.batch)}
+    assert source.created == (created if told else 0.0)
+    assert not created or abs(created - now) < 60.0

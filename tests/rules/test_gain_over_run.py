@@ -261,7 +261,7 @@ def test_no_gain_is_a_remark_until_a_million_steps() -> None:
 
 
 def test_no_gain_is_an_alarm_after_long_or_many_episodes() -> None:
-    """A thousand of 300 steps, or three times as many; never if they are a step or two, or of unknown length."""
+    """A thousand of 300 steps, or three times as many; never if they are a step or two."""
     values = np.random.default_rng(2).normal(780, 60, 4000)
     cases = [(4000, 1, False), (4000, 2, False), (4000, 50, True)]
     for count, every, told in (*cases, (1500, 50, False), (1500, 300, True), (900, 600, False)):

@@ -265,6 +265,29 @@ def test_a_run_is_over_if_neither_points_nor_files_are_recent(
     assert alive(run, now).over is over
 
 
+@pytest.mark.parametrize(
+    ("points", "created", "written", "over"),
+    [
+        (7 * 24 * HOUR, 300.0, 299.0, True),  # a copy, seconds ago
+        (7 * 24 * HOUR, 60.0, 59.0, False),  # more of it may come
+        (7 * 24 * HOUR, 2000.0, 300.0, False),  # a replay, or a large copy
+        (0.5 * HOUR, 300.0, 299.0, False),  # a mirror of a run that has stalled
+        (7 * 24 * HOUR, 0.0, 300.0, False),  # the file system does not tell
+    ],
+)
+def test_a_copy_that_was_made_at_once_is_over_after_two_minutes(
+    points: float, created: float, written: float, over: bool
+) -> None:
+    """The age of its files says nothing about its run, which had been silent for long when it was made."""
+    walls = steady(1)
+    now = walls[-1][1] + points
+    run = timed(walls)
+    at = now - created if created else 0.0
+    copy = Source("run", "metrics.jsonl", "jsonl", modified=now - written, created=at)
+    run.sources = {"metrics.jsonl": copy, "args.jsonl": copy._replace(path="args.jsonl", created=0.0)}
+    assert alive(run, now).over is over
+
+
 def test_the_time_at_which_a_copied_log_is_over_is_known() -> None:
     """Its state is looked at again when its file is as old as a run that has ended."""
     walls = steady(1)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch, concat
@@ -30,6 +33,9 @@ from rltui.logs.run_names import named_of_part, part_prefix
 Piece = tuple[Kind, Batch]
 # Seconds until a torn tail is read again although the attributes of its file did not change.
 _MIN_RECHECK, _MAX_RECHECK = 0.5, 30.0
+# Seconds by which the newest points of a copy are older than its file: fewer are a pause of the training,
+# which counts as its end after an hour at the earliest.
+COPIED_AGE = 3600.0
 _KEPT_CONTENTS = 32  # earlier contents by which rotated copies are recognised; each takes some kilobytes
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
 
@@ -50,6 +56,7 @@ class LogFile:
         self.reader: LogReader | None = None
         self.size = 0
         self.modified = 0.0
+        self.created = 0.0  # see `Source.created`
         self.last_change = 0.0  # monotonic time
         self.last_growth = float("-inf")  # the same, of changes while it was followed
         self.schedule_turn = 0  # its valid entry in the schedule; earlier ones are ignored
@@ -114,6 +121,7 @@ class LogFile:
             gone=self.gone,
             hung=self.hung,
             modified=self.modified,
+            created=self.created,
             caught_up=self.caught_up and self.found.place not in FETCHED_ENDS,
         )
 
@@ -176,6 +184,7 @@ class LogFile:
                     self.caught_up = self.caught_up and self.unread <= limit
                     if self.unread <= limit:
                         self._advance(file, until, pieces, last=last)
+                        self._note_creation(file, pieces)
                         for _, batch in pieces:
                             self._damage.note(batch.problems, file, self.offset, now)
                 self._plan_recheck(now)
@@ -409,6 +418,19 @@ class LogFile:
         self.size = max(self.size, reader.offset)
         # A torn tail may be completed in place (late pages of a network file system).
         self.recheck = self.caught_up and reader.offset < self.size
+
+    def _note_creation(self, file: LocalFile | PartFile, pieces: list[Piece]) -> None:
+        """Ask when the file was created if its newest points are far older than its last write.
+
+        So those of a copy are, and those of few other logs: the call is made at hardly any visit. A file that
+        was replaced while it was followed is a mirror, which will be replaced again.
+        """
+        batches = [batch for _, batch in pieces if len(batch)]
+        newest = float(np.fmax.reduce(batches[-1].wall_time)) if batches else math.nan
+        if math.isnan(newest):
+            return
+        old = newest < self.modified - COPIED_AGE and not self.generation
+        self.created = file.created() if old and isinstance(file, LocalFile) else 0.0
 
     # -- a deleted or unreadable file
 

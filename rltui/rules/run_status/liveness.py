@@ -9,6 +9,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import age_lasts
 
 GONE = "the log is gone"
+COPIED_SECONDS = 120.0  # without a write, after which a copy is complete
 FAILED_SECONDS = 60.0  # without a line, after which a console that ends with an exception has ended
 
 
@@ -79,6 +80,7 @@ class RunPace(NamedTuple):
     failed_at: float | None = None  # seconds since 1970, when its console ended with an exception
     file_written: float | None = None  # since 1970, the newest of its log files
     interrupted: bool = False  # its console ends with Ctrl-C
+    copied: bool = False  # its log files were made at once, long after its last point
 
     def next_change(self, now: float) -> float:
         """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
@@ -150,7 +152,9 @@ class RunPace(NamedTuple):
     def _silent_from(self) -> float:
         """When neither a point nor a write to a file is recent any more, in seconds since 1970.
 
-        Points may be old in a file that is written now: a copy, a mirror, a replay.
+        Points may be old in a file that is written now: a copy, a mirror, a replay. A copy that was written
+        at once, and then not for `COPIED_SECONDS`, is complete: its run was silent for long when it was made.
         """
-        times = [each for each in (self.last_wall, self.file_written) if each is not None]
-        return max(times, default=-math.inf) + self.given_up
+        written = -math.inf if self.file_written is None else self.file_written
+        points = -math.inf if self.last_wall is None else self.last_wall
+        return max(points + self.given_up, written + (COPIED_SECONDS if self.copied else self.given_up))

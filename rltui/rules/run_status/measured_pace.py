@@ -25,6 +25,7 @@ STALLED_PAUSES = 3.0  # longest pauses so far (evaluation, checkpoint)
 # It is taken as ended after the longer of these.
 ENDED_GAPS = 100.0
 ENDED_SECONDS = 3600.0
+WRITTEN_AT_ONCE = 60.0  # seconds in which the files of a copy are written: a replay takes longer
 # Share of the planned steps that may be missing at the end of a complete training: many programs round down
 # to updates. CleanRL runs `total_timesteps // batch_size`, 98.3 % of 1e6 steps for a batch of 65,536.
 ROUNDED_SHARE = 0.02
@@ -68,6 +69,20 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
         exit_code=run.exit_code or 0,
         complete=complete,
         file_written=max(_file_times(run), default=None),
+        copied=_is_copied(run, given_up),
+    )
+
+
+def _is_copied(run: Run, given_up: float) -> bool:
+    """Whether its newest log file was created and written at once, `given_up` seconds after its last point.
+
+    The run had been silent for that long then, so that it is over if nobody writes to the copy. A log that is
+    mirrored as a new file again and again is no copy before that.
+    """
+    written = max(_file_times(run), default=math.nan)
+    return any(
+        source.created > run.last_wall + given_up and abs(written - source.created) <= WRITTEN_AT_ONCE
+        for source in run.sources.values()
     )
 
 
