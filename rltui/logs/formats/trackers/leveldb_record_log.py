@@ -105,21 +105,11 @@ class RecordLog:
             checksum, length, kind = unpack(data, at)
             end = at + HEADER + length
             if HEADER + length > room or not _FULL <= kind <= _LAST:
-                if at_end and not final and not data[at:].strip(b"\0"):
-                    break  # zeros that a file system may still fill in
-                if at + room > stop and not (at_end and final):
-                    if not at_end:
-                        break
-                    if kind == 0 and not data[at:].strip(b"\0"):
-                        break
-                    self._damaged.add(start + at)
-                    self._skip_until = start + at + room
-                    at = settled = stop
+                after = self._after_block(data, at, start, at_end, final)
+                if after is None:
                     break
-                if data[at : at + room].strip(b"\0"):
-                    self._damaged.add(start + at)
-                at = settled = min(at + room, stop)
-                parts = None
+                at, parts = after, None
+                settled = at
                 continue
             if end > stop:
                 break
@@ -143,6 +133,19 @@ class RecordLog:
                     payloads.append(b"".join(parts))
                     parts, settled = None, at
         return payloads, settled
+
+    def _after_block(self, data: bytes, at: int, start: int, at_end: bool, final: bool) -> int | None:
+        """The end of a block in `data` that is no chunk from `at` on; None if the rest may still arrive."""
+        end = at + _BLOCK - (start + at) % _BLOCK
+        if at_end and not final and not data[at:].strip(b"\0"):
+            return None  # zeros that a file system may still fill in
+        if end > len(data) and not at_end:
+            return None
+        if data[at:end].strip(b"\0"):
+            self._damaged.add(start + at)
+        if end > len(data) and not final:
+            self._skip_until = start + end
+        return min(end, len(data))
 
 
 def _damage(count: int) -> str:
