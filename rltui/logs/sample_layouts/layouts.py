@@ -223,40 +223,55 @@ def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Messa
     return sample._replace(prompt=before, response=after, messages=messages, note="")
 
 
-def _of_row(record: Mapping[str, object], match: LayoutMatch) -> Sample:
-    columns, components = layouts().columns, match.layout.components
-    used: set[str] = set()
+class _Row:
+    """A row, whose columns are taken by role: the best one that is not null."""
 
-    def take(role: str) -> object:
-        for key in columns[role]:
-            if key in record and record[key] is not None:
-                used.add(key)
-                return record[key]
+    def __init__(self, record: Mapping[str, object]) -> None:
+        self._record = record
+        self._taken: set[str] = set()
+
+    def take(self, role: str) -> object:
+        """The value of a role; None without one."""
+        for key in layouts().columns[role]:
+            if self._record.get(key) is not None:
+                self._taken.add(key)
+                return self._record[key]
         return None
 
+    def others(self) -> dict[str, object]:
+        """The columns that were not taken."""
+        return {key: value for key, value in self._record.items() if key not in self._taken}
+
+
+def _texts_of_row(row: _Row) -> tuple[str, str, tuple[Message, ...]]:
+    """Prompt, response, and all messages of a conversation."""
+    prompt, response = row.take("prompt"), row.take("response")
     messages: tuple[Message, ...] = ()
-    prompt, response = take("prompt"), take("response")
     if isinstance(prompt, list) or isinstance(response, list):
         messages = (*_messages(prompt), *_messages(response))
-    conversation = take("conversation") if prompt is None and response is None else None
+    conversation = row.take("conversation") if prompt is None and response is None else None
     if isinstance(conversation, list):
         messages = tuple(_messages(conversation))
-    text, answer = _text(prompt), _text(response)
     if messages:
-        text, answer = _ends(messages)
-    elif isinstance(conversation, str):
-        text, answer = _of_template(conversation)
+        return (*_ends(messages), messages)
+    if isinstance(conversation, str):
+        return (*_of_template(conversation), ())
+    return _text(prompt), _text(response), ()
+
+
+def _of_row(record: Mapping[str, object], match: LayoutMatch) -> Sample:
+    row, components = _Row(record), match.layout.components
+    prompt, response, messages = _texts_of_row(row)
+    tokens, prompt_tokens, length = row.take("response_tokens"), row.take("prompt_tokens"), row.take("length")
     note = ""
-    tokens = take("response_tokens"), take("prompt_tokens")
-    length = take("length")
-    if not text and not answer and isinstance(tokens[0], list):
-        length = len(tokens[0])
-        note = f"token ids only ({len(_list(tokens[1]))} of the prompt, {length} of the response), no text"
-    step = take("step")
-    reward = _total(take("reward"))
-    advantage, stop, group = _mean(take("advantage")), take("stop"), take("group")
-    identity, dataset = take("id"), take("dataset")
-    others = {key: value for key, value in record.items() if key not in used}
+    if not prompt and not response and isinstance(tokens, list):
+        length = len(tokens)
+        note = (
+            f"token ids only ({len(_list(prompt_tokens))} of the prompt, {length} of the response), no text"
+        )
+    step, reward, advantage = row.take("step"), _total(row.take("reward")), _mean(row.take("advantage"))
+    stop, group, identity, dataset = map(row.take, ("stop", "group", "id", "dataset"))
+    others = row.others()
     rewards = {
         key: float(value)
         for key, value in others.items()
@@ -265,19 +280,18 @@ def _of_row(record: Mapping[str, object], match: LayoutMatch) -> Sample:
     if reward is None and rewards:
         finite = [value for value in rewards.values() if not math.isnan(value)]
         reward = (finite[0] if components == "first" else sum(finite)) if finite else None
-    size, counted = _whole(length), False
-    if size is None and answer:
-        size, counted = len(answer), True
+    size = _whole(length)
+    counted = size is None and bool(response)
     return Sample(
         step=match.step if match.step is not None else (_whole(step) or 0),
         split=match.split,
-        prompt=text,
-        response=answer,
+        prompt=prompt,
+        response=response,
         messages=messages,
         reward=reward,
         rewards=rewards,
         advantage=advantage,
-        length=size,
+        length=len(response) if counted else size,
         counted=counted,
         stop=_text(stop),
         group=None if group is None else str(group),
