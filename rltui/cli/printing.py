@@ -268,7 +268,7 @@ def _empty_log(logdirs: Sequence[str]) -> str:
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """JSON text in ASCII, which is safe for all terminals and locales."""
-    from rltui.draw.numbers import json_value
+    from rltui.common.json_value import json_value
 
     return json.dumps(json_value(value), ensure_ascii=True, allow_nan=False, indent=indent)
 

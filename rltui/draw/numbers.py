@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rltui.schema.units import Units
@@ -331,26 +331,3 @@ def short_step(step: int, width: int) -> str:
     """A step in full if that fits in `width` cells, else with a letter: `4.95G`."""
     text = format_step(step)
     return text if len(text) <= width else format_si(step)
-
-
-@runtime_checkable
-class _NumpyNumber(Protocol):
-    """A number of numpy, which is not imported here: commands without arrays start faster."""
-
-    def item(self) -> object:
-        """The Python number."""
-
-
-def json_value(value: object) -> object:
-    """A value for JSON, which has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`."""
-    if isinstance(value, str) or value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, Sequence | set | frozenset):
-        return [json_value(item) for item in value]
-    if not isinstance(value, int | float) and isinstance(value, _NumpyNumber):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value

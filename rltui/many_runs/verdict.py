@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
+from rltui.common.json_value import json_value
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.draw.numbers import json_value
 from rltui.logs.run_names import shown_name
 from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
