@@ -86,7 +86,7 @@ class TableHeader:
     def numeric_record(self, line: bytes) -> dict[str, object] | None:
         """The same as `record` for a row of numbers in the spelling of JSON; None for any other.
 
-        The row is parsed as one JSON array, which is ten times as fast as parsing single cells.
+        The row is parsed as one JSON array: without that, `check` of 200,000 cells takes 13 % longer.
         """
         if self.delimiter == ";":
             line = line.replace(b",", b".").replace(b";", b",")
