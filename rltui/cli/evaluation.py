@@ -48,12 +48,11 @@ def evaluate_runs(
     if is_run_expression(run_glob):
         if how.shard is not None or how.engine.name != "local":
             fail("--shard and --engine take --run as a glob of names, not as an expression")
-        session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
+        session = load(logdirs, run_glob, at_step, charts=False, verify=verify)
         return replace(of_session(session, at_step=at_step), unopened=unopened)
     need_engine(how.engine, logdirs)
-    config, now = read_config(tuple(logdirs), strict=True), time.time()
+    config, now = read_config(logdirs, strict=True), time.time()
     cache = cached_plan = None
-    cached = {}
     if how.cached and at_step is None and not verify:
         with paused_collection():
             cache = VerdictCache(logdirs, config, now)
@@ -62,37 +61,23 @@ def evaluate_runs(
         plan = planned(logdirs, run_glob, how, verify=verify, context=at_step is None)
     else:
         plan = cached_plan if how.shard is None else cached_plan.shard(*how.shard)
-    if cache is not None:
-        cached = cache.read(plan.runs)
+    cached = {} if cache is None else cache.read(plan.runs)
     remaining = [run for run in plan.runs if run.name not in cached]
-    unchanged = cached_plan is not None and not remaining
     problems = [problem for delivery in plan.deliveries for problem in delivery.batch.problems]
-    parts: list[ShardResult | LostShard] = [
-        ShardResult(problems=problems),
-        ShardResult(list(cached.values())),
-    ]
+    parts: list[ShardResult | LostShard] = [ShardResult(list(cached.values()), problems)]
     if remaining:
         from rltui.many_runs.evaluate_shard import EvaluationOptions
 
-        parts += _evaluate(
-            remaining, EvaluationOptions(config, now, at_step, verify, tuple(logdirs)), how.engine
-        )
-    evaluated = merge(
-        parts,
-        compared=cache is not None
-        and unchanged
-        and cache.compared
-        and how.shard is None
-        and not compare_sisters,
-    )
-    if cache is not None and not (unchanged and cache.compared):
-        whole = run_glob is None and how.shard is None
-        cache.write(evaluated.verdicts, plan if whole else None)
+        parts += _evaluate(remaining, EvaluationOptions(config, now, at_step, verify, logdirs), how.engine)
+    whole = cache is not None and cached_plan is not None and not remaining and cache.compared
+    evaluated = merge(parts, compared=whole and how.shard is None and not compare_sisters)
+    if cache is not None and not whole:
+        cache.write(evaluated.verdicts, plan if run_glob is None and how.shard is None else None)
     note_problems(
         problem for problem in evaluated.diagnostics() if problem.code in ("not-answering", "shard-lost")
     )
     if not evaluated.verdicts and not evaluated.lost and how.shard is None:
-        nothing_to_read(tuple(logdirs), run_glob, evaluated.problems)
+        nothing_to_read(logdirs, run_glob, evaluated.problems)
     return replace(evaluated, unopened=unopened)
 
 

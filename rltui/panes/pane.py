@@ -89,12 +89,7 @@ def pane_view(
         tags = [tag for tag in tags if tag not in repeated]
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
-    constants: list[Row] = []
-    if gather and len(rows) <= MAX_GATHERED:
-        constants = [row for row in rows if not pins.intersection(row.tags) and is_constant(row)]
-        gone = {row.tag for row in constants}
-        rows = [row for row in rows if row.tag not in gone] or constants
-        constants = constants if rows is not constants else []
+    rows, constants = _gathered(rows, pins) if gather and len(rows) <= MAX_GATHERED else (rows, [])
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
     answer = answer_of(view, pane, at_step, inputs)
@@ -106,17 +101,24 @@ def pane_view(
         )
     elif pane not in FIXED:
         rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
-    window = window_for(view, now, share=share, at_step=at_step)
     return PaneView(
         pane=pane,
         title=pane_title(view, pane),
         rows=tuple(first + rest),
-        window=window,
+        window=window_for(view, now, share=share, at_step=at_step),
         notes=tuple(_notes(view, tags, at_step)),
         empty="" if rows else _why_empty(view, pane),
         answer=answer,
         constants=tuple(constants),
     )
+
+
+def _gathered(rows: list[Row], pins: set[str]) -> tuple[list[Row], list[Row]]:
+    """The rows that changed or are pinned, and the others; all and none if none changed."""
+    constants = [row for row in rows if not pins.intersection(row.tags) and is_constant(row)]
+    gone = {row.tag for row in constants}
+    others = [row for row in rows if row.tag not in gone]
+    return (others, constants) if others else (rows, [])
 
 
 def _tags_of(view: RunView, pane: str) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rltui.common.problem import Problem
-from rltui.panes.runs import facts, outcome_row
+from rltui.panes.runs import outcome_row, run_facts
 from rltui.panes.runs.run_columns import RunOrder, natural
 from rltui.screen.run_list import column_choices, prepare
 from rltui.screen.saved_layout import load_layout, save_layout
@@ -330,8 +330,10 @@ def test_the_words_stay_while_the_list_scrolls() -> None:
 def test_only_lines_in_sight_ask_for_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand runs are sorted without drawing one of those that are not seen."""
     drawn: list[str] = []
-    trend = facts._trend
-    monkeypatch.setattr(facts, "_trend", lambda view, *rest: (drawn.append(view.name), trend(view, *rest))[1])
+    trend = run_facts._trend
+    monkeypatch.setattr(
+        run_facts, "_trend", lambda view, *rest: (drawn.append(view.name), trend(view, *rest))[1]
+    )
     many = [short_run(f"run_{number}") for number in range(100)]
     screen = opened(*many)
     for key in ("r", "S", "down"):

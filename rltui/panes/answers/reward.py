@@ -43,21 +43,12 @@ def reward_answer(run: RunValues) -> Answer | None:
     rating = run.find(RATING)
     if total is None and not parts and rating is None:
         return None
-    facts: list[Fact] = []
-    clauses = []
     told = [(RATING, rating), (f"{base}.mean", total)]
     if score is not None and total is not None and _judged(run, score.tag) and not _judged(run, total.tag):
         told.insert(1, (f"{SCORE}.mean", score))  # what is wrong is said of the score
-    for name, values in told:
-        if values is None:
-            continue
-        one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
-        title = run.name(values.tag).title if one_part else glossary().metrics[name].title
-        now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
-        mean = values.fact(title.lower(), "score", text=_text(now), told=True)._replace(value=now)
-        facts += [] if values is score else [mean]  # its fact follows, with the difference
-        change = change_since_start(run, values.tag, now, _text, more_is_better=True)
-        clauses.append(f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""))
+    levels = [(values, *_level(run, name, values)) for name, values in told if values is not None]
+    clauses = [clause for _, clause, _ in levels]
+    facts = [mean for values, _, mean in levels if values is not score]  # which follows, with the difference
     if total is not None and score is not None:
         facts += _score_and_difference(score, total)
     amounts, adds_up = _amounts(parts, total)
@@ -83,6 +74,16 @@ def reward_answer(run: RunValues) -> Answer | None:
         bands=tuple(_distinct(bands)), ridges=_ridges(run), notes=tuple(notes),
         formulas=formulas,
     )  # fmt: skip
+
+
+def _level(run: RunValues, metric: str, values: Values) -> tuple[str, Fact]:
+    """What the sentence says of the recent values of a metric, and their mean."""
+    one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
+    title = run.name(values.tag).title if one_part else glossary().metrics[metric].title
+    now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
+    mean = values.fact(title.lower(), "score", text=_text(now), told=True)._replace(value=now)
+    change = change_since_start(run, values.tag, now, _text, more_is_better=True)
+    return f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""), mean
 
 
 def _ridges(run: RunValues) -> tuple[Ridge, ...]:

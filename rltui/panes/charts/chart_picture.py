@@ -54,34 +54,21 @@ def chart_picture(
         other = curve(Row(row.kind, row.title, series.tag, row.name, row.unit, {"": series}), window, COLUMNS)
         if other is not None:
             curves.append(_curve(other, other.low, other.high, f"series{at}", fit(name, 24), log=log))
-    band = None if others or behind is not None or row.at_step is not None else band_behind(drawn, sisters)
-    if band is not None and log:
-        band = logarithmic_band(band)
-    if band is not None and band.median is not None:
-        curves.append(
-            PictureCurve(
-                drawn.middles, band.median, band.low, band.high, "dim",
-                f"{band.runs} sister runs: median, min–max", dotted=True,
-            )
-        )  # fmt: skip
+    if not others and behind is None and row.at_step is None:
+        curves += _sister_band(drawn, sisters, log=log)
     ends = finite_range(curves)
     if ends is None:
         return None
-    bottom, top = widened(*ends)
-    room = (top / 2 - bottom / 2) * 2 * SLACK or (abs(bottom) * 0.1 or 1.0)
-    bottom = bottom if bottom == 0 else max(bottom - room, -sys.float_info.max)
-    top = min(top + room, sys.float_info.max)
     steps = dict.fromkeys(math.ceil(step) for step in round_steps(*drawn.edges, max(WIDTH // 110, 2)))
-    last = f"last {row.value_text}" if not others else ""
     notes = [
-        fit(row.tag, 48), row.direction_note, "" if others else fit(run, 60), last,
+        fit(row.tag, 48), row.direction_note, *([] if others else [fit(run, 60), f"last {row.value_text}"]),
         f"{behind.words} band" if behind is not None else "", "logarithmic" if log else "",
     ]  # fmt: skip
     return ChartPicture(
         title=row.title,
         note=" · ".join(filter(None, notes)),
         x=drawn.edges,
-        y=(bottom, top),
+        y=_with_room(*ends),
         curves=curves,
         x_ticks=[(float(step), format_step(step)) for step in steps if step <= drawn.edges[1]],
         x_label="point" if at_one_step(main) else "step",
@@ -90,6 +77,25 @@ def chart_picture(
         crosses=drawn.middles[drawn.nonfinite > 0].tolist(),
         log=log,
     )
+
+
+def _sister_band(drawn: Curve, sisters: Sequence[Series], *, log: bool) -> list[PictureCurve]:
+    """The band of sister runs with their median; empty with fewer than two of them."""
+    band = band_behind(drawn, sisters)
+    if band is not None and log:
+        band = logarithmic_band(band)
+    if band is None or band.median is None:
+        return []
+    label = f"{band.runs} sister runs: median, min–max"
+    return [PictureCurve(drawn.middles, band.median, band.low, band.high, "dim", label, dotted=True)]
+
+
+def _with_room(low: float, high: float) -> tuple[float, float]:
+    """The range of the axis for values between these: with room at both ends, but none below a zero."""
+    bottom, top = widened(low, high)
+    room = (top / 2 - bottom / 2) * 2 * SLACK or (abs(bottom) * 0.1 or 1.0)
+    bottom = bottom if bottom == 0 else max(bottom - room, -sys.float_info.max)
+    return bottom, min(top + room, sys.float_info.max)
 
 
 def _curve(drawn: Curve, low: Floats, high: Floats, role: str, label: str, *, log: bool) -> PictureCurve:

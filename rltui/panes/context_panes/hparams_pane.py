@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from rltui.common.named_tuple import NamedTuple
@@ -85,17 +85,6 @@ def hparams_pane(
     shown = [row for row in rows if row.differs] if only_differences else rows
     if match is not None:
         shown = [row for row in shown if match(row.text)]
-    notes = [f"{different:,} of {len(rows):,} differ"] if known > 1 else []
-    unknown = [column.label for column in columns if not column.hparams.entries]
-    if unknown and len(columns) > 1:
-        notes.append(f"no settings known of {first_of(unknown, 3)}")
-    sources = columns[0].hparams.sources if columns else ()
-    if sources and not only_differences:
-        notes.append(f"from {first_of(sources, 3)}")
-    if columns and columns[0].hparams.others:
-        notes.append(f"{len(columns[0].hparams.others):,} have other values elsewhere")
-    if loading:
-        notes.append("looking for files next to the logs")
     empty = ""
     if not rows:
         empty = (
@@ -116,10 +105,26 @@ def hparams_pane(
         total=len(rows),
         different=different,
         history=tuple(history),
-        notes=tuple(notes),
+        notes=(
+            *([f"{different:,} of {len(rows):,} differ"] if known > 1 else []),
+            *_notes(columns, sources=not only_differences),
+            *(["looking for files next to the logs"] if loading else []),
+        ),
         empty=empty,
         problems=tuple({one.key: one for column in columns for one in column.hparams.problems}.values()),
     )
+
+
+def _notes(columns: Sequence[HParamsColumn], *, sources: bool) -> Iterator[str]:
+    """Which runs have no known settings; of the first run where settings are from, and where others are."""
+    unknown = [column.label for column in columns if not column.hparams.entries]
+    if unknown and len(columns) > 1:
+        yield f"no settings known of {first_of(unknown, 3)}"
+    first = columns[0].hparams if columns else NO_HPARAMS
+    if first.sources and sources:
+        yield f"from {first_of(first.sources, 3)}"
+    if first.others:
+        yield f"{len(first.others):,} have other values elsewhere"
 
 
 def _row(key: str, columns: Sequence[HParamsColumn], several: bool) -> HParamsRow:

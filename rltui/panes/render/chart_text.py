@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.common.arrays import contiguous_parts
+from rltui.common.arrays import Floats, contiguous_parts
 from rltui.draw.axis_ticks import round_steps, y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
 from rltui.draw.value_range import value_range, widened
-from rltui.panes.charts.curve import at_one_step, curve
+from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve
 from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import is_log, logarithmic, logarithmic_band
@@ -48,17 +48,11 @@ def chart_text(
     if log:
         title += ", logarithmic"
         drawn, band = logarithmic(drawn), None if band is None else logarithmic_band(band)
-    middles = drawn.middles
-    ends = [drawn.low, drawn.high, *((band.low, band.high) if band is not None else ())]
-    bottom, top = widened(*value_range(np.concatenate(ends), np.concatenate(ends)))
-    if bottom == top:
-        margin = abs(top) * 0.1 or 1.0
-        bottom, top = max(bottom - margin, -sys.float_info.max), min(top + margin, sys.float_info.max)
+    bottom, top = _range(drawn, band)
     scale = max(abs(bottom), abs(top), 1e-300)  # plotext would overflow on differences of huge floats
     ticks = y_ticks((bottom, top), max(height // 4, 2), log=log)
     steps = round_steps(*drawn.edges, max(width // 16, 2))
-    finding = row.finding
-    onset = None if finding is None or drawn.own_axis else float(finding.since_step)
+    onset = None if row.finding is None or drawn.own_axis else float(row.finding.since_step)
     plotext.clear_figure()
     try:
         plotext.limit_size(False, False)
@@ -66,9 +60,7 @@ def chart_text(
         plotext.theme("clear")
         if band is not None:
             title += f", dots: {band.runs} sister runs, min and max"
-            for ends_of in (band.low, band.high):
-                at = np.flatnonzero(np.isfinite(ends_of))[::4]
-                plotext.scatter(middles[at].tolist(), (ends_of[at] / scale).tolist(), marker="·")
+            _add_band(band, drawn.middles, scale)
         if onset is not None and drawn.edges[0] <= onset <= drawn.edges[1]:
             levels = np.linspace(bottom / scale, top / scale, 2 * height)
             plotext.scatter([onset] * len(levels), levels.tolist(), marker="┊")
@@ -76,7 +68,7 @@ def chart_text(
         plotext.title(cut(title, width - labels - 3))  # centred; plotext leaves out one that does not fit
         for part in contiguous_parts(np.isfinite(drawn.low)):
             reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
-            plotext.plot(np.repeat(middles[part], 2).tolist(), reach.tolist(), marker="braille")
+            plotext.plot(np.repeat(drawn.middles[part], 2).tolist(), reach.tolist(), marker="braille")
         plotext.xlim(*drawn.edges)
         plotext.ylim(bottom / scale, top / scale)
         plotext.yticks([at / scale for at, _ in ticks], [label for _, label in ticks])
@@ -86,3 +78,22 @@ def chart_text(
     finally:
         plotext.clear_figure()
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip() + "\n"
+
+
+def _add_band(band: Spread, x: Floats, scale: float) -> None:
+    """Dots at the ends of a band, in every fourth column of `x`; `scale` divides values."""
+    import plotext
+
+    for ends in (band.low, band.high):
+        at = np.flatnonzero(np.isfinite(ends))[::4]
+        plotext.scatter(x[at].tolist(), (ends[at] / scale).tolist(), marker="·")
+
+
+def _range(drawn: Curve, band: Spread | None) -> tuple[float, float]:
+    """The range of the axis of values; round a single value with room at both ends."""
+    ends = np.concatenate([drawn.low, drawn.high, *((band.low, band.high) if band is not None else ())])
+    bottom, top = widened(*value_range(ends, ends))
+    if bottom < top:
+        return bottom, top
+    margin = abs(top) * 0.1 or 1.0
+    return max(bottom - margin, -sys.float_info.max), min(top + margin, sys.float_info.max)

@@ -143,25 +143,8 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
     words = max((cell_width(key[0].title) for key in keys if key), default=0)
     words = min(words, width - used - 13)
     page = Page()
-    for index, other in enumerate(listed):
-        alive = other.liveness(state.now)
-        health, urgency = shown_run.health(state, other)
-        step = shown_run.step_text(state, other, 10)
-        spans: list[Span] = [
-            (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
-            (pad(titles[index], names), "text"),
-            (
-                f"  {pad(other.framework.replace('unknown', ''), frames)}"
-                f"  step {pad(step, 10, right=True)}  ",
-                "dim",
-            ),
-            (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
-            (
-                "" if health == "ok" else f"{HEALTH_GLYPH.get(health, '?')} {health}",
-                "dim" if urgency == "ok" else "bad" if urgency == "critical" else "warn",
-            ),
-        ]
-        key = keys[index]
+    for index, (other, title, key) in enumerate(zip(listed, titles, keys, strict=True)):
+        spans = _state_of_run(state, other, pad(title, names), frames)
         if key:
             spans[-1] = (pad(spans[-1][0], 12), spans[-1][1])
             spans += [
@@ -169,7 +152,7 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
                 (pad(key[0].value_text, 11, right=True), "text"),
             ]
         if (rest := width - sum(cell_width(text) for text, _ in spans) - 3) >= MIN_REASON_CELLS:
-            found = unexplained(other.evaluator.findings())
+            found, alive = unexplained(other.evaluator.findings()), other.liveness(state.now)
             why = summary_of(found, alive, other.last_error(state.now), other.unjudged)
             spans.append(("   " + fitted_summary(why, rest), "dim"))
         page.lines.append(line(*spans))
@@ -179,6 +162,24 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
         page.lines.append(line((more, "dim"), (state.options.keys.hint_of("runs"), "accent")))
         page.spots.append(Spot(0, len(page.lines) - 1, width, 1, "runs"))
     return page
+
+
+def _state_of_run(state: AppState, view: RunView, title: str, frames: int) -> list[Span]:
+    """Title, framework in `frames` cells, step, age and health of a run."""
+    alive = view.liveness(state.now)
+    health, urgency = shown_run.health(state, view)
+    framework = pad(view.framework.replace("unknown", ""), frames)
+    step = pad(shown_run.step_text(state, view, 10), 10, right=True)
+    return [
+        (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
+        (title, "text"),
+        (f"  {framework}  step {step}  ", "dim"),
+        (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
+        (
+            "" if health == "ok" else f"{HEALTH_GLYPH.get(health, '?')} {health}",
+            "dim" if urgency == "ok" else "bad" if urgency == "critical" else "warn",
+        ),
+    ]
 
 
 def _pinned_notes(state: AppState) -> list[Span]:

@@ -39,9 +39,9 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
         return Page([BLANK, *empty_lines(made.empty, width)][:height])
     columns = plan_columns(width, made, state.time.crosshair)
     page = Page()
-    quiet = (
-        [constants_line(made.constants, width)] if made.constants and height >= MIN_ROWS_FOR_CONSTANTS else []
-    )
+    quiet = []
+    if made.constants and height >= MIN_ROWS_FOR_CONSTANTS:
+        quiet = [constants_line(made.constants, width)]
     height -= len(quiet)
     if made.answer is not None and height >= MIN_ROWS_FOR_ANSWER:
         page.lines += _answer_lines(made.answer, made, state, width, height)
@@ -54,41 +54,46 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
     # Heights of all rows, lines only of visible ones: thousands of rows cost nothing.
     heights = [(2 if index else 1) if row.kind == "heading" else 1 + (index in notes)
                for index, row in enumerate(made.rows)]  # fmt: skip
-    tag = state.selection.row
-    at = next((index for index, row in enumerate(made.rows) if row.kind != "heading" and row.tag == tag), -1)
-    if at < 0:
-        at = made.rows.index(first_row(made.rows) or made.rows[0])
+    at = _selected(made, state.selection.row)
     first = sum(heights[:at])
     lead = heights[at - 1] if at and made.rows[at - 1].kind == "heading" else 0
     top = scrolled(state.drawn_pane.top, first - lead, first + heights[at] - 1, sum(heights), room)
     page.drawn = PaneDrawn(top, max(room - 2, 1))
-    y = 0
-    body: list[Line] = []
+    y = -top  # of a row, from the first line that is drawn
     for index, row in enumerate(made.rows):
-        if y + heights[index] > top and y < top + room:
+        if y >= room:
+            break
+        if y + heights[index] > 0:
             lines = row_lines(
                 row, columns, made.window, state.ranges, selected=index == at, notes=notes.get(index, 0)
             )
             if row.kind == "heading" and index:
                 lines.insert(0, BLANK)
-            for offset, one in enumerate(lines):
-                if top <= y + offset < top + room:
-                    if row.kind != "heading":
-                        plot = (columns.curve_start, columns.spark)
-                        at_line = len(page.lines) + len(body)
-                        page.spots.append(Spot(0, at_line, width, 1, "select", row.tag, plot))
-                    body.append(one)
+            for one in lines[max(-y, 0) : room - y]:
+                if row.kind != "heading":
+                    plot = (columns.curve_start, columns.spark)
+                    page.spots.append(Spot(0, len(page.lines), width, 1, "select", row.tag, plot))
+                page.lines.append(one)
         y += heights[index]
-        if y >= top + room:
-            break
-    page.lines += [*body, *quiet]
-    rest = height + len(quiet) - len(page.lines)
-    few = len(made.metrics) <= FEW_METRICS or rest > MAX_CURVE_ROWS + SPARE_ROWS
-    if few and len(made.metrics) > 1 and _wide(state, width) and rest >= MIN_CURVE_ROWS:
-        _add_cards(state, page, made, made.rows[at], width, rest)
-    else:
-        page.lines += _selected_metric(state, made.rows[at], made.window, width, rest)
+    page.lines += quiet
+    _add_curves(state, page, made, made.rows[at], width, height + len(quiet) - len(page.lines))
     return page
+
+
+def _selected(made: PaneView, tag: str) -> int:
+    """The position of the row of a tag, or of the first metric if it has none here."""
+    metrics = (index for index, row in enumerate(made.rows) if row.kind != "heading" and row.tag == tag)
+    found = next(metrics, None)
+    return made.rows.index(first_row(made.rows) or made.rows[0]) if found is None else found
+
+
+def _add_curves(state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int) -> None:
+    """Add the cards of few rows if there is room, else what is known of the selected one."""
+    few = len(made.metrics) <= FEW_METRICS or height > MAX_CURVE_ROWS + SPARE_ROWS
+    if few and len(made.metrics) > 1 and _wide(state, width) and height >= MIN_CURVE_ROWS:
+        _add_cards(state, page, made, selected, width, height)
+    else:
+        page.lines += _selected_metric(state, selected, made.window, width, height)
 
 
 def _add_cards(state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int) -> None:

@@ -8,6 +8,8 @@ the active ones), and 12 L h T for attention over T tokens in L layers of width 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, in_both, quantile
@@ -54,16 +56,6 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         rates = [one for one in steps.answer.facts if one.title == "tokens per second"]
     if not ranges and not rates and not strips:
         return _without_rates(run)
-    others = []
-    for canonical, values in run.find_all("waiting_shares"):
-        title = glossary().metrics[canonical].title.lower()
-        others.append(values.without_first(first).fact(title, SHARE))
-    for canonical, values in run.find_all("memory"):
-        if values.value.any():
-            metric = glossary().metrics[canonical]
-            text = format_value(float(values.value[-LAST:].max()), metric.unit)
-            others.append(values.fact(metric.title.lower(), metric.unit, text=text))
-            break
     missing = (
         any(run.view.tag_index.canonical.get(each) for each in answer_metrics().metrics["utilisation"])
         and not ranges
@@ -81,13 +73,26 @@ def utilisation_answer(run: RunValues) -> Answer | None:
         )
     if rates and not utilisation and not rates[0].change:
         rates[0] = rates[0]._replace(told=True)
-    facts = (*rates, *others)[:MAX_FACTS]
+    facts = (*rates, *_waiting_and_memory(run))[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(
         _sentence(utilisation, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
         marks=_limits() if ranges else (), strips=strips, notes=tuple(notes),
         formulas=(*formulas, *formulas_of(facts)),
     )  # fmt: skip
+
+
+def _waiting_and_memory(run: RunValues) -> Iterator[Fact]:
+    """Shares of the time that is waited, and the highest recent use of memory."""
+    for canonical, values in run.find_all("waiting_shares"):
+        title = glossary().metrics[canonical].title.lower()
+        yield values.without_first(run.first_steps).fact(title, SHARE)
+    for canonical, values in run.find_all("memory"):
+        if values.value.any():
+            metric = glossary().metrics[canonical]
+            text = format_value(float(values.value[-LAST:].max()), metric.unit)
+            yield values.fact(metric.title.lower(), metric.unit, text=text)
+            break
 
 
 def _without_rates(run: RunValues) -> Answer | None:

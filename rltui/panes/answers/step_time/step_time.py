@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def step_time(run: RunValues) -> StepTime | None:
     for phase in seldom:
         if between[id(phase)]:
             lengths = np.maximum(lengths - phase.values.at(axis), 0.0)
-    last = slice(-LAST, None)
+    last, count = slice(-LAST, None), min(LAST, len(axis))
     total, busy = float(lengths[last].sum()), float(work[last].sum())
     overlap = total > 0 and busy > OVERLAP * total
     base = busy if overlap or not total else max(total, busy)
@@ -102,25 +102,33 @@ def step_time(run: RunValues) -> StepTime | None:
     per_token = _per_token(run, axis)
     parts = _parts(kept, axis, lengths if total and not overlap else work, base, last, per_token)
     parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
-    count = min(LAST, len(axis))
     of = f"the last {count} steps" if count > 1 else f"step {format_step(int(axis[-1]))}"
     notes = [*unknown, *_notes(whole, first, steps, top, kept, base, axis[last])]
-    for phase in waits:
-        spent = float(phase.values.at(axis[last]).sum())
-        notes.append(
-            f"{in_sentence(phase.title)}: {format_share(spent / total)} of a step, while other phases run"
-        )
-    rest = any(between.values())
+    notes += _wait_notes(waits, axis[last], total)
     sentence = _sentence(shares, total / count, busy / count, overlap, facts, bool(unknown))
     answer = Answer(
         sentence, facts,
-        shares_of=_shares_of(total, overlap, of, rest), shares=shares, parts=tuple(parts),
+        shares_of=_shares_of(total, overlap, of, any(between.values())), shares=shares, parts=tuple(parts),
         inside=inside, notes=tuple(notes),
         formulas=_formulas(of if shares else "", overlap or not total, facts, parts),
     )  # fmt: skip
-    generating = [one for one in kept if one.canonical in GENERATION]
-    share = float(sum(one.values.at(axis[last]).sum() for one in generating)) / base if base else 0.0
-    return StepTime(answer, share if generating else None)
+    return StepTime(
+        answer, _generation([phase for phase in kept if phase.canonical in GENERATION], axis[last], base)
+    )
+
+
+def _generation(phases: Sequence[Phase], steps: Ints, base: float) -> float | None:
+    """The share of phases that generate; None without any."""
+    if not phases or not base:
+        return 0.0 if phases else None
+    return float(sum(phase.values.at(steps).sum() for phase in phases)) / base
+
+
+def _wait_notes(waits: Sequence[Phase], steps: Ints, total: float) -> Iterator[str]:
+    """The phases in which one process waits for others, as shares of the `total` time of these steps."""
+    for phase in waits:
+        spent = format_share(float(phase.values.at(steps).sum()) / total)
+        yield f"{in_sentence(phase.title)}: {spent} of a step, while other phases run"
 
 
 def _step_values(run: RunValues) -> Values | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -65,10 +66,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         lines += [BLANK] * (height - len(lines) - 1)
         nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
         return Page(lines[: height - 1], drawn=nothing).below(foot)
-    shared = [curve.reach(log=log) for curve in curves if not curve.own]
-    drawable = [one for one in shared if np.isfinite(one.low).any()]
-    needed, cut = data_range(row, main.points, drawable, state.ranges)
-    needed = needed if cut else whole
+    needed, cut = _needed(state, row, curves, whole, log=log)
     add_averages(curves, log=log, within=needed if cut else None)
     drawn = strokes(curves, needed, log=log, level=lambda value: _level_range(chart, value))
     before: Stroke | None = None
@@ -89,8 +87,7 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
              row.unit, main.x[main.bad > 0].tolist(), [(one.x, one.above) for one in beyond]),
         width - 2, max(height - 4, 4),
     )  # fmt: skip
-    healthy = ValueAxis(*y, log).placed(healthy_range_of(row))
-    grid.shade(healthy_rows(healthy, *y, grid.height))
+    grid.shade(healthy_rows(ValueAxis(*y, log).placed(healthy_range_of(row)), *y, grid.height))
     if chart.cursor is not None and low <= chart.cursor <= high:
         column = round((chart.cursor - low) / (high - low) * (grid.width - 1))
         grid.cursor(min(column, grid.width - 1))
@@ -100,6 +97,16 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
     spots = [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
     made = ChartDrawn(x_range, held, grid.width, buckets, main.points, log)
     return Page(lines[: height - 1], spots, made).below(foot)
+
+
+def _needed(
+    state: AppState, row: Row, curves: Sequence[ChartCurve], whole: Range, *, log: bool
+) -> tuple[Range, bool]:
+    """The range of the curves on the common scale, and whether outliers are cut off."""
+    shared = [curve.reach(log=log) for curve in curves if not curve.own]
+    drawable = [one for one in shared if np.isfinite(one.low).any()]
+    needed, cut = data_range(row, curves[0].points, drawable, state.ranges)
+    return (needed, True) if cut else (whole, False)
 
 
 def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:
