@@ -16,7 +16,7 @@ from pathlib import Path
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
 from rltui.draw.themes import DEFAULT
-from rltui.panes.render.svg import as_svg
+from rltui.panes.render.lines_svg import as_svg
 from rltui.screen.paint import paint
 from rltui.screen.start import build
 from rltui.session.session import Session

@@ -114,7 +114,7 @@ def is_run_expression(text: str | None) -> bool:
     """Whether the value of `--run` is an expression, which requires reading all runs."""
     if text is None:
         return False
-    from rltui.panes.runs.expression import is_expression
+    from rltui.panes.runs.run_expression import is_expression
 
     return is_expression(text)
 

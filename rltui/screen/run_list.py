@@ -11,8 +11,8 @@ from types import MappingProxyType
 from rltui.common.regex import regex
 from rltui.common.text import cell_width
 from rltui.panes.charts.sister_band import seed_sisters
-from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.run_columns import METRIC, SETTING, RunOrder, column_named
+from rltui.panes.runs.run_expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.run_facts import RunFacts
 from rltui.panes.runs.short_names import fitted_names, shared_beginning
 from rltui.panes.runs.table import (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.runs.expression import amount, is_expression, parse_expression
+from rltui.panes.runs.run_expression import amount, is_expression, parse_expression
 from rltui.panes.runs.run_facts import RunFacts, RunSettings
 from rltui.run_context.hparams.hparams import HParam, HParams, Value
 from tests.support.runs.made_run import NOW, MadeRun, believable, finding

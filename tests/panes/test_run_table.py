@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from rltui.panes.runs.expression import parse_expression
 from rltui.panes.runs.listed_run import fitted_summary
 from rltui.panes.runs.outcome import extreme
 from rltui.panes.runs.run_columns import COLUMNS, RunOrder, column_named, sorted_runs
+from rltui.panes.runs.run_expression import parse_expression
 from rltui.panes.runs.run_facts import RunFacts, RunSettings
 from rltui.panes.runs.table import chosen_runs, grouped_runs
 from rltui.run_context.hparams.hparams import HParam, HParams

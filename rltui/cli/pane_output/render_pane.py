@@ -233,7 +233,7 @@ def _render_run(
     if how.form == "text":
         return as_text(lines)
     if how.form == "svg":
-        from rltui.panes.render.svg import as_svg
+        from rltui.panes.render.lines_svg import as_svg
 
         return as_svg(lines, how.width, theme)
     return as_ansi(lines, theme)

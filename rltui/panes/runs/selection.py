@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rltui.logs.run_names import is_selected
-from rltui.panes.runs.expression import is_expression, parse_expression
+from rltui.panes.runs.run_expression import is_expression, parse_expression
 from rltui.panes.runs.run_facts import RunFacts, RunSettings
 from rltui.run_context.hparams.hparam_files import hparams_beside
 from rltui.run_context.hparams.hparams import HParams

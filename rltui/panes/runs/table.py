@@ -10,10 +10,10 @@ import numpy as np
 from rltui.common.arrays import median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_range, format_value
-from rltui.panes.runs.expression import RunExpression
 from rltui.panes.runs.listed_run import health_role
 from rltui.panes.runs.outcome import Outcome
 from rltui.panes.runs.run_columns import MISSING, SETTING, RunOrder, sorted_runs
+from rltui.panes.runs.run_expression import RunExpression
 from rltui.panes.runs.run_facts import RunFacts
 from rltui.rules.finding import RUN_HEALTHS
 

@@ -11,9 +11,9 @@ from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.panes.render.lines.pane_lines import short_title
-from rltui.panes.runs.expression import WORDS
 from rltui.panes.runs.listed_run import fitted_summary, health_role
 from rltui.panes.runs.run_columns import RunColumn, column_named, step_text
+from rltui.panes.runs.run_expression import WORDS
 from rltui.panes.runs.run_facts import RunFacts
 from rltui.panes.runs.table import BY_METRIC, RunGroup, RunListing, counted_healths
 from rltui.screen import run_list, shown_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import line
 from rltui.draw.themes import SIXTEEN, color_of, load_themes
-from rltui.panes.render.svg import as_svg
+from rltui.panes.render.lines_svg import as_svg
 
 
 def test_a_reversed_line_can_be_read() -> None:
