@@ -200,6 +200,16 @@ def test_a_run_is_judged_once_all_of_its_logs_are_read(tmp_path: Path) -> None:
     assert early.code == 4, early.out
 
 
+def test_a_timeout_while_logs_are_read_says_so(tmp_path: Path) -> None:
+    """What did not hold in half of the logs may hold in all of them."""
+    write(tmp_path / "logs" / "a", WELL, ago=1)
+    until, logs = [parse_condition("step>=81")], [str(tmp_path / "logs")]
+    outcome = wait(
+        logs, Config(), until, timeout=0.0, events=False, deliveries=[Live(tmp_path / "logs").poll()]
+    )
+    assert outcome["exit_code"] == 4 and "not all logs had been read by then" in outcome["message"]
+
+
 def test_that_nothing_can_follow_is_said_at_once(tmp_path: Path) -> None:
     """A run that is known to have ended as planned writes no more: one line says so, and the wait goes on."""
     run = write(tmp_path / "logs" / "a", WELL)

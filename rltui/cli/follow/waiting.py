@@ -75,18 +75,29 @@ def wait(
             break
     waited = time.monotonic() - began
     views = followed.session.ordered()
-    fields = _timed_out(conditions, views, run_glob, timeout) if match is None else _reached(match, views)
+    if match is not None:
+        fields = _reached(match, views)
+    else:
+        fields = _timed_out(conditions, views, run_glob, timeout, unread=bool(views) and not followed.at_rest)
     runs = [verdict_of(view, time.time()).describe() for view in views]
     return {**about(logdirs), **fields, "waited": round(waited, 3), "runs": runs}
 
 
 def _timed_out(
-    conditions: Sequence[Condition], views: Sequence[RunView], run_glob: str | None, timeout: float
+    conditions: Sequence[Condition],
+    views: Sequence[RunView],
+    run_glob: str | None,
+    timeout: float,
+    *,
+    unread: bool,
 ) -> dict[str, Any]:
-    """The outcome if no condition held within `timeout` seconds, and why that may be."""
+    """The outcome if no condition held within `timeout` seconds, and why that may be.
+
+    unread: whether logs of runs were still being read for the first time.
+    """
     what = " or ".join(condition.text for condition in conditions)
     whys = [unknown_metric(conditions, views), nothing_follows(conditions, views, time.time())]
-    whys = whys if views else [_no_run(run_glob)]
+    whys = ["not all logs had been read by then"] if unread else whys if views else [_no_run(run_glob)]
     message = "; ".join([f"{clean(what)} did not hold within {timeout:g} s", *filter(None, whys)])
     fields = dict.fromkeys(("condition", "run", "step", "value", "finding"))
     return {"outcome": "timed-out", "exit_code": TIMED_OUT, **fields, "message": message}
