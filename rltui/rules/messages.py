@@ -179,9 +179,9 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
     for part in parts:
         found = evidence_of(part, quoted=part is quoted)
-        first = evidence.setdefault(found.name, found)
-        if part is quoted:
-            evidence[found.name] = found._replace(since_step=first.since_step)
+        evidence.setdefault(found.name, found)
+        if part is quoted:  # another part on this series may hold for longer, but the numbers are of this one
+            evidence[found.name] = found
     tags = tuple(dict.fromkeys(part.ticks.tag for part in parts))
     canonical = tuple(dict.fromkeys(item.canonical for item in evidence.values() if item.canonical))
     return Finding(
@@ -195,7 +195,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
         advice=symptom.advice,
         check_next=symptom.check_next,
         title=symptom.title,
-        evidence=tuple(evidence.values()),
+        evidence=tuple(sorted(evidence.values(), key=lambda item: item.since_step)),
         symptom=True,
         source=symptom.source,
     )

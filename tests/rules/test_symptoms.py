@@ -905,6 +905,17 @@ def test_what_follows_from_values_that_became_nan_is_no_second_cause() -> None:
     assert "policy-gets-worse" not in told
 
 
+def test_evidence_begins_where_the_numbers_of_its_sentence_do() -> None:
+    """That a return has gained nothing holds from the first step on; its fall from its best does not."""
+    level = np.concatenate((np.linspace(30, 70, 60), np.linspace(70, 4, 60), np.full(880, 4.0)))
+    values = level + np.random.default_rng(5).normal(0, 1.5, 1000)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("reward.episode_return.mean", values, np.arange(1000) * 5_000)])
+    (told,) = (found for found in evaluator.findings() if found.id == "return-never-came-back")
+    (fall,) = told.evidence
+    assert fall.before is not None and fall.before > 60 and fall.since_step >= 60 * 5_000
+
+
 def test_of_a_run_that_is_over_nothing_is_so_only_so_far() -> None:
     """Neither the symptom of its end nor the remarks below it wait for what may follow."""
     reward = 0.5 + 0.1 * np.random.default_rng(6).normal(size=300)
