@@ -35,6 +35,24 @@ def test_a_quantity_that_became_nan_is_not_told_by_its_level_before() -> None:
     assert "Entropy is about 0.338, down from" in answer("policy", single).sentence
 
 
+def test_numbers_are_told_as_people_say_them() -> None:
+    """Digits of what is negligible, changes below half a percent, and means over a schedule are left out."""
+    small = [1e-6 * (1 + at % 3) for at in range(60)]
+    policy = answer("policy", {"actor/ppo_kl": small, "actor/lr": [1e-4 * (1 - at / 60) for at in range(60)]})
+    assert policy.sentence.startswith("KL of an update is almost 0 (healthy below 0.05)")
+    assert "learning rate 1.67e-6" in [one.words for one in policy.facts]
+    nearly = [1.003 - at * 4e-5 for at in range(60)]
+    lengths = {
+        "response_length/mean": [100 * one for one in nearly],
+        "response_length/clip_ratio": [0.1] * 60,
+    }
+    told = answer("lengths", {**lengths, "response_length/max": [400.6] * 60}).sentence
+    assert "on average, steady; 10 % are cut off" in told and "400" not in told
+    assert "at 512 tokens" in answer("lengths", {**lengths, "response_length/max": [512.0] * 60}).sentence
+    calls = answer("turns", {"tool_call_counts/mean": [2.0] * 30 + [0.02] * 30}).sentence
+    assert "Tools are almost never called, down from 2" in calls
+
+
 def test_a_section_in_which_nothing_moves_says_so() -> None:
     """In the singular, too; with few points no change is claimed."""
     noise = [1.0 + 0.1 * (-1) ** at for at in range(60)]

@@ -14,6 +14,7 @@ class KeyQuantity(NamedTuple):
     """A quantity and the template of its sentence.
 
     share: whether it is written in percent. rare: the sentence for a mean of counts that is nearly zero.
+    setting: whether the program sets it, so that its last value is that of now.
     """
 
     metric: MetricId
@@ -21,6 +22,7 @@ class KeyQuantity(NamedTuple):
     said: str = "{word} is {value}"
     share: bool = False
     rare: str = ""
+    setting: bool = False
 
 
 class Straggler(NamedTuple):

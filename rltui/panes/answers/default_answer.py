@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from rltui.draw.numbers import FEW, format_limits, format_share, format_step, format_value
+import math
+
+from rltui.draw.numbers import format_limits, format_share, format_step, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_metrics import KeyQuantity, answer_metrics
-from rltui.panes.answers.values.recent_values import RunValues, Values, level_text
+from rltui.panes.answers.values.recent_values import ALMOST_NONE, RunValues, Values, level_text
 from rltui.panes.answers.values.since_start import change_since_start
 
 SENTENCE_QUANTITIES = 2
+RARELY = 0.05  # a mean of counts below it, less than once in twenty, is told in words
+NEGLIGIBLE = 1e-3  # times the healthy limit: what is smaller is almost 0, whatever its digits
 FACT_QUANTITIES = 4  # including those of the sentence
 
 
@@ -66,7 +70,8 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
 
     name = run.name(values.tag)
     word = f"{quantity.word} (minus {name.tag})" if name.scale < 0 and not name.offset else quantity.word
-    said = quantity.rare if quantity.rare and 0 < values.now < FEW else quantity.said
+    rarely = max(values.now, float(values.value[-1])) > 0 and 0 <= values.now < RARELY
+    said = quantity.rare if quantity.rare and rarely else quantity.said
     said = said if values.broken is None else "{word} is {value}"
     clause = said.format(word=word, value=_level(values, quantity))
     healthy = glossary().metrics[quantity.metric].healthy_range
@@ -83,13 +88,22 @@ def _clause(run: RunValues, quantity: KeyQuantity, values: Values) -> str:
 
 
 def _level(values: Values, quantity: KeyQuantity) -> str:
-    """The level of recent points, with `about` where the last value, which rows show, reads differently."""
+    """The level of recent points, with `about` where the last value, which rows show, reads differently.
+
+    Of a setting it is the last value: a mean over a schedule is no value that it had.
+    """
+    if quantity.setting and values.broken is None:
+        return _share_text(float(values.value[-1]), quantity)
     return level_text(values.now, values, lambda value: _share_text(value, quantity))
 
 
 def _share_text(value: float, quantity: KeyQuantity) -> str:
-    none = quantity.share and value <= 0
-    return "none" if none else _text(value, quantity.metric, share=quantity.share)
+    if quantity.share and value <= 0:
+        return "none"
+    low, high = glossary().metrics[quantity.metric].healthy_range or (-math.inf, math.inf)
+    if low <= 0 < abs(value) < NEGLIGIBLE * high < math.inf:
+        return ALMOST_NONE
+    return _text(value, quantity.metric, share=quantity.share)
 
 
 def _text(value: float, canonical: str, *, share: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from rltui.draw.numbers import format_share, format_value
@@ -40,7 +41,8 @@ def length_answer(run: RunValues) -> Answer | None:
         text += f", {change}"
     if cut is not None and cut.now > 0:
         # Batches without a cut response, and means over batches, have a longest one below the limit.
-        limit = f" at {_amount(float(most.value.max()), unit)}" if most is not None else ""
+        longest = float(most.value.max()) if most is not None else math.nan
+        limit = f" at {_amount(longest, unit)}" if longest.is_integer() else ""  # a mean is no limit
         text += f"; {format_share(cut.now)} are cut off{limit}"
         if facts[1].change and facts[1].change > 0:
             text += ", and more than before"

@@ -28,6 +28,7 @@ MONOTONE = 5  # values that rise or fall one after the other: noise does so once
 MIN_LAST = (
     5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
 )
+ALMOST_NONE = "almost 0"  # the text of what is negligible
 MIN_BROKEN = 3  # values: a single NaN may be a batch in which the quantity is undefined
 HISTORY = 48  # values of a share over time
 UNSTEADY = 1.0  # times the level: noise that hides changes of the level
@@ -232,7 +233,7 @@ def level_text(level: float, values: Values, text: Callable[[float], str]) -> st
     if values.broken is not None:
         step, word = values.broken
         return f"{word} ({written} before step {format_step(step)})"
-    if written == text(last) or not any(map(str.isdigit, written)):
+    if written in (text(last), ALMOST_NONE) or not any(map(str.isdigit, written)):
         return written
     steps = np.diff(values.last[-MONOTONE:])
     one_way = len(steps) == MONOTONE - 1 and bool((steps > 0).all() or (steps < 0).all())

@@ -18,6 +18,7 @@ OPENING = 3  # parts of the first tenth, whose median shows whether the level ch
 MIN_PARTS = 10  # intervals with points, from which start and end are compared
 BEYOND_NOISE = 3.0  # times the noise of a mean of an interval: a larger distance is a change
 NEAR = 0.2  # times the level: a larger distance is not called no change, even within noise
+SAME = 0.005  # times the level: a smaller change is none to a reader, however little noise there is
 STEADY = 0.1  # times the level: smaller noise hides no relevant change
 
 
@@ -74,6 +75,8 @@ class SinceStart(NamedTuple):
             return "no change beyond its noise" if more_is_better and self.near_start else ""
         if (now > self.start) != (self.end > self.start) or text(now) == text(self.start):
             return ""
+        if abs(now - self.start) < SAME * max(abs(now), abs(self.start)):
+            return "steady"
         return f"{'up' if now > self.start else 'down'} from {text(self.start)} at the start"
 
 
