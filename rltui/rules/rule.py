@@ -111,6 +111,13 @@ class Rule(NamedTuple):
         return self.numbers.get(name, default)
 
 
+class Group(NamedTuple):
+    """A name for several rules, which stands for all of them in lists of rules of other entries."""
+
+    id: str
+    rules: tuple[str, ...]
+
+
 class Gap(NamedTuple):
     """A condition on the difference between a training metric and its held-out counterpart."""
 

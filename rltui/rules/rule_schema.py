@@ -18,6 +18,7 @@ from rltui.rules.rule import (
     AtResume,
     FollowsOutcome,
     Gap,
+    Group,
     KnownReturn,
     Rescaling,
     Rule,
@@ -53,6 +54,7 @@ class RuleFile(NamedTuple):
     at_resume: tuple[AtResume, ...] = ()
     known_return: tuple[KnownReturn, ...] = ()
     follows_outcome: tuple[FollowsOutcome, ...] = ()
+    group: tuple[Group, ...] = ()
 
 
 def _rule(
@@ -161,6 +163,7 @@ def rule_file() -> TableField[RuleFile]:
         rescaling=ListField(replace(rescaling, strict=True)),
         at_resume=ListField(replace(table_of(AtResume, id=_ID), strict=True)),
         follows_outcome=ListField(replace(table_of(FollowsOutcome, id=_ID), strict=True)),
+        group=ListField(replace(table_of(Group, id=_ID), strict=True)),
         known_return=ListField(replace(table_of(KnownReturn, id=_ID), strict=True)),
         setting=ListField(replace(table_of(Setting, id=_ID, pane=_pane_field()), strict=True)),
     )

@@ -16,13 +16,23 @@ from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.rules.metric_roles import STEP_TIME
-from rltui.rules.rule import AtResume, FollowsOutcome, Gap, KnownReturn, Rescaling, Rule, Setting, Symptom
+from rltui.rules.rule import (
+    AtResume,
+    FollowsOutcome,
+    Gap,
+    Group,
+    KnownReturn,
+    Rescaling,
+    Rule,
+    Setting,
+    Symptom,
+)
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
 JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume | KnownReturn | FollowsOutcome
-RuleEntry: TypeAlias = Rule | Symptom | JointCondition
+RuleEntry: TypeAlias = Rule | Symptom | Group | JointCondition
 
 
 class Rulebook(NamedTuple):
@@ -53,12 +63,14 @@ def load(folder: Path) -> Rulebook:
         file = report.check(table, rule_file()) or RuleFile()
         found: tuple[RuleEntry, ...] = (
             *file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting, *file.at_resume,
-            *file.known_return, *file.follows_outcome,
+            *file.known_return, *file.follows_outcome, *file.group,
         )  # fmt: skip
         for entry in found:
             first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
+    groups = {entry.id: entry.rules for entry, _ in entries.values() if isinstance(entry, Group)}
+    entries = {name: (_without_groups(entry, groups), report) for name, (entry, report) in entries.items()}
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
     joint = {entry.id: entry for entry in kept if isinstance(entry, JointCondition)}
@@ -74,8 +86,35 @@ def load(folder: Path) -> Rulebook:
     return Rulebook(rules, symptoms, joint, tuple(problems))
 
 
-def _rules_named(entry: RuleEntry) -> Iterator[str]:
+def _without_groups(entry: RuleEntry, groups: Mapping[str, tuple[str, ...]]) -> RuleEntry:
+    """The entry with the rules of groups in place of their names."""
+
+    def rules(names: tuple[str, ...]) -> tuple[str, ...]:
+        if groups.keys().isdisjoint(names):
+            return names
+        return tuple(dict.fromkeys(rule for name in names for rule in groups.get(name, (name,))))
+
     if isinstance(entry, Rule):
+        return entry._replace(
+            holds_while=rules(entry.holds_while),
+            inhibited_by=rules(entry.inhibited_by),
+            info_when=rules(entry.info_when),
+            requires=rules(entry.requires),
+        )
+    if isinstance(entry, Symptom):
+        return entry._replace(
+            all=tuple(map(rules, entry.all)),
+            or_all=tuple(map(rules, entry.or_all)),
+            none=rules(entry.none),
+            info_when=rules(entry.info_when),
+        )
+    return entry
+
+
+def _rules_named(entry: RuleEntry) -> Iterator[str]:
+    if isinstance(entry, Group):
+        yield from entry.rules
+    elif isinstance(entry, Rule):
         yield from chain(entry.holds_while, entry.inhibited_by, entry.info_when, entry.requires)
     elif isinstance(entry, FollowsOutcome):
         yield entry.rule

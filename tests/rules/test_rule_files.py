@@ -76,3 +76,40 @@ def test_no_content_raises(table: dict[str, object]) -> None:
     problems: list[Problem] = []
     FileReport("a.toml", problems).check(table, rule_file())
     assert all(problem.path == "a.toml" for problem in problems)
+
+
+def test_a_group_stands_for_its_rules(tmp_path: Path) -> None:
+    """Lists of rules and of symptoms may name it, and it is replaced when the files are loaded."""
+    (tmp_path / "a.toml").write_text(
+        """
+[[group]]
+id = "both"
+rules = ["one", "two"]
+
+[[rule]]
+id = "one"
+metric = ["reward.mean"]
+kind = "logged"
+severity = "recording"
+
+[[rule]]
+id = "two"
+metric = ["reward.mean"]
+kind = "logged"
+severity = "recording"
+requires = ["both"]
+
+[[symptom]]
+id = "three"
+severity = "info"
+title = "t"
+message = "m"
+all = [["both", "one"]]
+none = ["two", "both"]
+"""
+    )
+    book = load(tmp_path)
+    assert not book.problems
+    assert book.rules["two"].requires == ("one", "two")
+    (symptom,) = book.symptoms
+    assert (symptom.all, symptom.none) == ((("one", "two"),), ("two", "one"))
