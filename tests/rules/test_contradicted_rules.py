@@ -136,3 +136,41 @@ def test_entropy_that_explodes_is_no_alarm_where_the_return_of_an_agent_is_at_it
     outcome = np.linspace(0, gain, 200) + (NOISE.normal(size=200) if gain != 1 else 0.0)
     evaluator = evaluator_of({"policy.entropy": entropy, tag: outcome})
     assert ("entropy-explosion" in ids(evaluator, "warning")) is told
+
+
+@pytest.mark.parametrize("gain", [0.4, 0.0])
+@pytest.mark.parametrize(
+    ("tag", "level", "rule"),
+    [
+        ("lengths.response_clip_fraction", 0.3, "truncation"),
+        ("policy.ratio.var", 3.0, "ratio-var-high"),
+        ("policy.kl_ref", -0.5, "kl-ref-negative"),
+        ("reward.solve_none_fraction", 0.85, "solve-none-high"),
+        ("lengths.prompt_clip_fraction", 0.2, "prompt-truncation"),
+    ],
+)
+def test_what_may_cost_the_outcome_is_a_remark_where_it_has_not(
+    tag: str, level: float, rule: str, gain: float
+) -> None:
+    """An alarm says that something is lost or will be: a reward that rises shows that nothing is so far."""
+    cause = np.append(np.full(40, 0.01), np.full(80, level)) * (1 + 0.02 * NOISE.normal(size=120))
+    reward = 0.4 + np.linspace(0, gain, 120) + 0.05 * NOISE.normal(size=120)
+    (told,) = (one for one in evaluator_of({tag: cause, "reward.mean": reward}).findings() if one.id == rule)
+    assert told.severity == ("info" if gain else "warning")
+
+
+@pytest.mark.parametrize(
+    ("rise", "told"), [(0.0, "critic-not-trained"), (600.0, "critic-not-trained-so-far")]
+)
+def test_a_critic_that_explains_nothing_is_an_alarm_where_nothing_is_gained(rise: float, told: str) -> None:
+    """Policies also learn without one: until a gain is ruled out it is a remark, and so after a gain."""
+    count = 60 if rise else 400
+    series = {
+        "reward.episode_return.mean": 540
+        + np.linspace(0, rise, count) ** 0.9
+        + 110 * NOISE.normal(size=count),
+        "critic.explained_variance": 1e-6 * NOISE.normal(size=count),
+        "critic.loss": 900 + 20 * NOISE.normal(size=count),
+    }
+    found = {one.id: one.severity for one in evaluator_of(series).findings()}
+    assert (told in found or rise > 0) and ("warning" in found.values()) is (not rise)

@@ -10,7 +10,7 @@ from rltui.rules.evaluated_series.means_with_errors import long_run_variance, of
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.kinds.gain_over_run import fell_at_once
 from rltui.rules.rulebook import Rulebook
-from tests.support.runs.evaluators import fresh, ids, new_evaluator, only
+from tests.support.runs.evaluators import evaluator_of, fresh, ids, new_evaluator, only
 from tests.support.runs.synthetic_runs import Shape
 from tests.support.runs.unusual_runs import curriculum
 
@@ -385,6 +385,26 @@ def test_a_crash_from_a_short_peak_becomes_an_alarm() -> None:
         told += [one.severity for one in evaluator.findings() if one.id == "return-crash"]
     assert len(told) >= 8
     assert set(told) == {"critical"}
+
+
+@pytest.mark.parametrize(
+    ("before", "low", "size", "lost"),
+    [(-240.0, -900.0, 30, False), (-240.0, -900.0, 90, True), (200.0, -400.0, 30, True)],
+)
+def test_exploring_at_first_loses_no_gain(before: float, low: float, size: int, lost: bool) -> None:
+    """A young agent that falls far below its start lost little before it; a long run, or a large gain, does."""
+    level = np.concatenate((np.linspace(-320, before, size // 2), np.full(size - size // 2, low)))
+    assert _lost(RETURN, level + np.random.default_rng(8).normal(0, 5, size)) is lost
+
+
+@pytest.mark.parametrize(("explores", "told"), [(True, False), (False, True)])
+def test_a_reward_below_its_start_is_told_of_trained_models(explores: bool, told: bool) -> None:
+    """The start of an agent that explores is chance, and below it is where exploring leads at first."""
+    level = np.concatenate((np.full(30, 0.6), np.linspace(0.6, 0.3, 40), np.full(40, 0.3)))
+    series = {"reward.mean": level + np.random.default_rng(1).normal(0, 0.02, 110)}
+    if explores:
+        series["policy.exploration"] = np.linspace(1.0, 0.9, 110)
+    assert ("reward-below-start" in ids(evaluator_of(series))) is told
 
 
 @pytest.mark.parametrize(("last", "told"), [(40.0, True), (85.0, False)])
