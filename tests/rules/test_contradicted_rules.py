@@ -174,3 +174,26 @@ def test_a_critic_that_explains_nothing_is_an_alarm_where_nothing_is_gained(rise
     }
     found = {one.id: one.severity for one in evaluator_of(series).findings()}
     assert (told in found or rise > 0) and ("warning" in found.values()) is (not rise)
+
+
+@pytest.mark.parametrize(
+    ("level", "largest", "told"), [(0.9, None, False), (0.4, None, True), (1.8, 2.0, False), (1.0, 2.0, True)]
+)
+def test_a_model_that_is_good_from_the_start_needs_no_gain(
+    level: float, largest: float | None, told: bool
+) -> None:
+    """Where four of five samples are right there is little left to gain: its absence is no fault."""
+    reward = np.minimum(level + 0.05 * NOISE.normal(size=240), largest or 1.0)
+    series = {
+        "reward.mean": reward,
+        "policy.kl_ref": np.linspace(0, 0.02, 240),
+        "reward.zero_std_fraction": np.full(240, 0.5),
+        "optimizer.learning_rate": np.linspace(1e-5, 0, 240),
+    }
+    if largest is not None:
+        series["reward.max"] = np.full(240, largest)
+    evaluator = evaluator_of(series)
+    live = ids(evaluator, "warning")
+    evaluator.set_run_over(True)
+    assert bool(ids(evaluator, "warning")) is told
+    assert ("half-spent-reward-flat" in live) is told
