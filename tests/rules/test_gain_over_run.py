@@ -392,7 +392,7 @@ def test_a_crash_from_a_short_peak_becomes_an_alarm() -> None:
     [(-240.0, -900.0, 30, False), (-240.0, -900.0, 90, True), (200.0, -400.0, 30, True)],
 )
 def test_exploring_at_first_loses_no_gain(before: float, low: float, size: int, lost: bool) -> None:
-    """A young agent that falls far below its start had gained little; a long run, or a large gain, is lost."""
+    """A young agent that falls far below its start had gained little; a long run or a large gain is lost."""
     level = np.concatenate((np.linspace(-320, before, size // 2), np.full(size - size // 2, low)))
     assert _lost(RETURN, level + np.random.default_rng(8).normal(0, 5, size)) is lost
 
