@@ -217,7 +217,7 @@ def test_a_value_back_within_its_limit_is_told_by_its_worst() -> None:
     evaluator = new_evaluator()
     evaluator.feed([fresh("policy.loss", size)])
     told = next(each for each in evaluator.findings() if each.id == "loss-jump")
-    assert told.message.startswith("The size of the loss is 5, more than ten times")
+    assert told.message.startswith("The size of the loss rose to 5, more than ten times")
     assert "now 0.7)" in told.message
 
 
