@@ -1013,3 +1013,12 @@ def test_spikes_that_recur_are_told_until_they_stay_away(apart: int, most: int) 
         told.append("value-loss-spike" in ids(evaluator))
     assert not told[-1]
     assert sum(before and not after for before, after in pairwise(told)) == most
+
+
+@pytest.mark.parametrize(("accuracy", "told"), [(0.8, False), (0.3, True)])
+def test_a_run_whose_rewards_are_centred_ended_with_a_gain_of_accuracy(accuracy: float, told: bool) -> None:
+    """Rewards that are centred in each batch have no gain: what is right tells."""
+    right = np.linspace(0.3, accuracy, 200) + 0.03 * NOISE.normal(size=200)
+    evaluator = evaluator_of({"reward.mean": 0.02 * NOISE.normal(size=200), "reward.accuracy": right})
+    evaluator.set_run_over(True)
+    assert ("ended-without-gain" in ids(evaluator, "warning")) is told
