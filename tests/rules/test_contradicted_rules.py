@@ -197,3 +197,20 @@ def test_a_model_that_is_good_from_the_start_needs_no_gain(
     evaluator.set_run_over(True)
     assert bool(ids(evaluator, "warning")) is told
     assert ("half-spent-reward-flat" in live) is told
+
+
+def test_a_penalty_for_all_samples_of_a_group_is_not_near_the_largest_reward() -> None:
+    """Where mean and largest reward are the same negative number, nothing is right: a missing gain is told."""
+    reward = NOISE.choice([-1.0, 0.4], size=340, p=[0.75, 0.25])
+    evaluator = evaluator_of({"reward.mean": reward, "reward.max": reward})
+    evaluator.set_run_over(True)
+    assert "ended-without-gain" in ids(evaluator, "warning")
+
+
+def test_responses_that_are_cut_throughout_are_an_alarm_whatever_the_reward_does() -> None:
+    """More than half of them, for longer than a model needs to learn to stop."""
+    series = {
+        "reward.mean": np.linspace(-6, 4, 200) + 0.5 * NOISE.normal(size=200),
+        "lengths.response_clip_fraction": 0.9 + 0.03 * NOISE.normal(size=200),
+    }
+    assert "truncation-lasting" in ids(evaluator_of(series), "warning")
