@@ -200,7 +200,7 @@ def test_a_model_that_is_good_from_the_start_needs_no_gain(
 
 
 def test_a_penalty_for_all_samples_of_a_group_is_not_near_the_largest_reward() -> None:
-    """Where mean and largest reward are the same negative number, nothing is right: a missing gain is told."""
+    """Where mean and largest reward are the same negative number, a missing gain is told."""
     reward = NOISE.choice([-1.0, 0.4], size=340, p=[0.75, 0.25])
     evaluator = evaluator_of({"reward.mean": reward, "reward.max": reward})
     evaluator.set_run_over(True)
