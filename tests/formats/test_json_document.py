@@ -283,6 +283,15 @@ def test_an_evaluation_with_fewer_columns_than_training_is_no_copy() -> None:
     ]
 
 
+def test_lists_of_steps_and_values_are_series_of_their_names() -> None:
+    """Wherever they are in the object; equal values make no copy of another series."""
+    series = [{"step": k, "value": 0.5} for k in (1, 2, 3)]
+    whole = {"metadata": {"seed": 3}, "metrics": {"A/loss": series, "B_gaming/loss": series}, "kl": series}
+    assert sorted(_read_lists(whole)) == [
+        (tag, k, None, 0.5) for tag in ("A/loss", "B_gaming/loss", "kl") for k in (1, 2, 3)
+    ]
+
+
 def test_lists_that_grow_keep_their_tags() -> None:
     """Each state of a document gives a part of what its last one gives."""
     states = [

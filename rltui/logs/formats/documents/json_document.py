@@ -43,6 +43,7 @@ _INFO = "info.json"  # Sacred's file for data of the program
 # A series as TensorBoard's page saves it: wall time, step and value of each point.
 _SAVED = regex(rf"\[\s*\[\s*\d{{10}}[\d.]*(?:e\+?\d+)?\s*,\s*\d{{1,18}}\s*,\s*{_NUMBER}\s*\]")
 _SAVED_ROW = ("time", "step", "value")
+_VALUE = "value"  # of the records of a list that is one series
 _MIN_RECORDS = 3  # of a list without steps, and of one list of several
 _RECORD_LIST = regex(r'"[^"\\]{1,200}"\s*:\s*\[\s*(?=\{\s*")')
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
@@ -104,19 +105,37 @@ def _record_lists(whole: Mapping[str, object]) -> Parts:
     """The records of each list of records with steps; tags begin with what its name says of them.
 
     That depends on no other list, so tags stay the same while the document grows. A list that repeats records
-    of another, or some of their columns, is left out.
+    of another, or some of their columns, is left out. Lists may be below other objects.
     """
-    lists = {name: value for name, value in whole.items() if _is_record_list(value)}
+    lists = {path: _as_series(path, records) for path, records in _lists_below("", whole)}
     copies = {
         name
         for (name, records), (other, others) in permutations(lists.items(), 2)
         if _repeats(records, others) and not (name < other and _repeats(others, records))
     }
     return {
-        name: [_named(_prefix(name), record) for record in records]
-        for name, records in lists.items()
-        if name not in copies
+        path: [_named(_prefix(path), record) for record in records]
+        for path, records in lists.items()
+        if path not in copies
     }
+
+
+def _lists_below(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Records]]:
+    """Path and records of each list of records with steps."""
+    for key, value in whole.items():
+        if _is_record_list(value):
+            yield prefix + key, value
+        elif isinstance(value, dict) and prefix.count("/") < NESTING:
+            yield from _lists_below(f"{prefix}{key}/", value)
+
+
+def _as_series(path: str, records: Records) -> Records:
+    """Records of a step and a `value`: the points of one series, whose tag is the path of the list."""
+    tag = _prefix(path).removesuffix("/")
+    axes = {*record_keys.step_keys(records[0]), *record_keys.wall_time_keys(records[0])}
+    if not tag or records[0].keys() - axes != {_VALUE}:
+        return records
+    return [{tag if key == _VALUE else key: value for key, value in record.items()} for record in records]
 
 
 def _is_record_list(value: object) -> TypeGuard[Records]:
@@ -146,16 +165,18 @@ def _step(record: Mapping[str, object]) -> int | None:
     return step_of(record[keys[0]]) if keys else None
 
 
-def _prefix(name: str) -> str:
+def _prefix(path: str) -> str:
     """What tags of a list begin with: `eval/` of `eval_history`, nothing of `raw_log_history`."""
     known = record_keys.log_keys().history_words
-    kept = [word for word in re.split(r"[_\- ]", name) if word.lower() not in known]
-    return "_".join(kept) + "/" if kept else ""
+    parts = (
+        [word for word in re.split(r"[_\- ]", part) if word.lower() not in known] for part in path.split("/")
+    )
+    return "".join("_".join(kept) + "/" for kept in parts if kept)
 
 
 def _named(prefix: str, record: dict[str, object]) -> dict[str, object]:
     """A record whose keys, but for its step and wall time, begin with a prefix: lists share no series."""
-    kept = {*record_keys.step_keys(record)[:1], *record_keys.wall_time_keys(record)}
+    kept = {*record_keys.step_keys(record)[:1], *record_keys.wall_time_keys(record), prefix.removesuffix("/")}
     return {key if key in kept else prefix + key: value for key, value in record.items()}
 
 
