@@ -1,4 +1,4 @@
-"""Plans as data, with marks of the folders and files that they follow from, to see whether they are valid.
+"""Plans as JSON, with marks of the folders and files that they follow from, to see whether they are valid.
 
 The plan of an unchanged tree need not be made again: the time of a folder changes when an entry is created,
 moved or deleted, that of a file when it is written. Reading these attributes takes a tenth of the time of
@@ -7,18 +7,24 @@ walking the folders and opening every file.
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
 
-from rltui.logs.found_file import Walked
+import orjson
+
+from rltui.common.problem import Problem
+from rltui.logs.batch import Batch
+from rltui.logs.delivery import Delivery, Source
+from rltui.logs.found_file import FoundFile, PlacedLog, Walked
 from rltui.many_runs.file_marks import folder_mark, mark_of
-from rltui.many_runs.plan import Plan, portable
+from rltui.many_runs.plan import Plan, RunPlan
 
-_FolderMarks = Mapping[str, tuple[int, int, int, int] | None]
+Plain = list[Any]  # what JSON can hold
 
 
 def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
-    """The plan of LOGDIRs, as it is passed to other processes; None if its validity cannot be checked later.
+    """The plan of LOGDIRs as JSON; None where its validity could not be checked later.
 
     now: when its making began, seconds since 1970. The files of its runs are not marked: the caller has marks
     of them.
@@ -36,22 +42,76 @@ def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
             if mark is None or not mark.is_before(now):
                 return None
             others[place] = mark.digest
-    walked = Walked(tuple(folders), tuple(others), certain=True)
-    kept = Plan(list(portable(tuple(plan.runs))), plan.deliveries, walked)
-    return pickle.dumps((list(logdirs), folders, others, kept), pickle.HIGHEST_PROTOCOL)
+    problems = [[each.source.path, *map(astuple, each.batch.problems)] for each in plan.deliveries]
+    try:
+        return orjson.dumps([list(logdirs), folders, others, problems, list(map(_run_as_plain, plan.runs))])
+    except TypeError:  # a file name that is not valid text
+        return None
 
 
 def read_plan(data: bytes, logdirs: Sequence[str], now: float) -> Plan | None:
-    """The plan that `write_plan` wrote; None if anything has changed. now: seconds since 1970.
+    """The plan that `write_plan` wrote; None if anything has changed. now: seconds since 1970."""
+    planned, folders, others, problems, runs = orjson.loads(data)
+    if planned != list(logdirs) or not _are_unchanged(folders, others, now):
+        return None
+    deliveries = [
+        Delivery(Source("", path, ""), Batch(problems=tuple(Problem(*each) for each in found)), "state")
+        for path, *found in problems
+    ]
+    return Plan(
+        list(map(_run_from_plain, runs)), deliveries, Walked(tuple(folders), tuple(others), certain=True)
+    )
 
-    Only for data that this user's rltui of the same version wrote: it is unpickled.
-    """
-    planned, folders, others, plan = pickle.loads(data)
-    known: Plan | None = plan if planned == list(logdirs) and _are_unchanged(folders, others, now) else None
-    return known
 
-
-def _are_unchanged(folders: _FolderMarks, others: Mapping[str, str], now: float) -> bool:
-    return all(folder_mark(place, now) == mark for place, mark in folders.items()) and all(
+def _are_unchanged(folders: Mapping[str, Plain], others: Mapping[str, str], now: float) -> bool:
+    return all(folder_mark(place, now) == tuple(mark) for place, mark in folders.items()) and all(
         (found := mark_of((place,))) is not None and found.digest == mark for place, mark in others.items()
     )
+
+
+def _run_as_plain(run: RunPlan) -> Plain:
+    return [
+        run.name,
+        list(map(_log_as_plain, run.logs)),
+        list(map(list, run.consoles)),
+        run.namesakes,
+        run.part_files,
+        run.hparam_files,
+    ]
+
+
+def _run_from_plain(plain: Plain) -> RunPlan:
+    name, logs, consoles, namesakes, part_files, hparam_files = plain
+    places = []
+    if consoles:
+        from rltui.run_context.console.find_consoles import FoundConsole  # imports the search of folders
+
+        places = [FoundConsole(*each) for each in consoles]
+    placed = list(map(_log_from_plain, logs))
+    return RunPlan(
+        name, placed, places, namesakes=namesakes, part_files=part_files, hparam_files=hparam_files
+    )
+
+
+def _log_as_plain(log: PlacedLog) -> Plain:
+    log = log.without_part()
+    return [*log.found[:-1], log.run, log.duplicate_of, _tag_map_as_plain(log), log.size, log.part_key]
+
+
+def _log_from_plain(plain: Plain) -> PlacedLog:
+    *found, run, duplicate_of, tag_map, size, part_key = plain
+    renames: Callable[[str], str] | None = None if tag_map is None else str
+    if tag_map:
+        from rltui.logs.discovery.sub_runs import AddedCurve
+
+        renames = AddedCurve(*tag_map)
+    return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))
+
+
+def _tag_map_as_plain(log: PlacedLog) -> Iterable[str] | None:
+    """How the tags of a sub-run are renamed: those of one curve, or not at all."""
+    if log.tag_map is None:
+        return None
+    from rltui.logs.discovery.sub_runs import AddedCurve  # imports the search of logs
+
+    return astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else ()

@@ -8,7 +8,6 @@ If all verdicts are valid and no folder has changed, the plan of the runs is val
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import time
@@ -45,7 +44,7 @@ class VerdictCache:
         self._now = now
         self._known: dict[str, tuple[str, Verdict]] = {}  # by run: key, verdict
         self._keys: dict[str, Mark] = {}
-        self._plan = b""
+        self._plan = b"null"
         self._planned: dict[str, str] = {}  # the keys of its runs
         self.compared = False  # whether the findings include those of the comparison of all sister runs
         self._load()
@@ -121,7 +120,7 @@ class VerdictCache:
                 sets.number(verdict.life.tags)
         head = [self._about, sets.as_plain(), self._planned, self.compared]
         yield orjson.dumps(head, option=orjson.OPT_APPEND_NEWLINE)
-        yield base64.b64encode(self._plan) + b"\n"
+        yield self._plan + b"\n"
         for key, verdict in known.values():
             yield orjson.dumps(
                 [key, as_plain(verdict, sets)], option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
@@ -144,7 +143,7 @@ class VerdictCache:
                     now, then = verdict.pace.at(self._now), verdict.liveness
                     if (now.state, now.over) == (then.state, then.over):
                         self._known[verdict.run] = (key, verdict._replace(now=self._now))
-            self._plan, self._planned = base64.b64decode(plan), planned
+            self._plan, self._planned = plan.rstrip(), planned
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             self._known.clear()  # missing or damaged: as if it were empty
 
