@@ -17,8 +17,8 @@ from rltui.rules.rule import Rule
 Unseen = tuple[int, Marks]  # first tick at which a rule was not evaluated, and the marks before it
 
 KEPT = 20  # resolved periods stored for one rule on one series
-# A period that begins within so many ticks of the one before, a tenth of the most that are held, is the same
-# fault again: it is resolved after so many times the ticks that it was away.
+# A period that begins within so many ticks of the one before (a tenth of the most that are held, so that few of a
+# window are between them) is the same fault again: it is resolved after so many times the ticks that it was away.
 SOON, LONGER = 50, 2
 
 

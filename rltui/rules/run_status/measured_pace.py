@@ -74,15 +74,15 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
 
 
 def _is_copied(run: Run, given_up: float) -> bool:
-    """Whether its newest log file was created and written at once, `given_up` seconds after its last point.
+    """Whether its log files were created `given_up` seconds after its last point, and written at once.
 
     The run had been silent for that long then, so that it is over if nobody writes to the copy. A log that is
     mirrored as a new file again and again is no copy before that.
     """
     written = max(_file_times(run), default=math.nan)
-    return any(
-        source.created > run.last_wall + given_up and abs(written - source.created) <= WRITTEN_AT_ONCE
-        for source in run.sources.values()
+    created = [source.created for source in run.sources.values() if source.created]  # 0: not known
+    return bool(created) and all(
+        each > run.last_wall + given_up and abs(written - each) <= WRITTEN_AT_ONCE for each in created
     )
 
 

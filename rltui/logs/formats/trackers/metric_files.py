@@ -104,7 +104,7 @@ class MetricFiles(Part[Cursor]):
                     count += 1
                     new.records.append((point[0], point[1], {tag: point[2]}))
             offsets[path] = offset + len(data), count
-        # One metric after the other would new like restarts.
+        # One metric after the other would look like restarts.
         new.records.sort(key=lambda record: record[0])
         new.cursor = tuple(offsets.items())
         new.hparams, new.exit_code = self._about()
