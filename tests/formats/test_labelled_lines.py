@@ -575,6 +575,8 @@ def test_lines_without_a_counter_are_counted_and_said_to_be() -> None:
     assert read("reward: 3.5\n" * 30) == []
     counted = read("".join(f"step {k} reward: 1.5, loss: 0.25\n{few}" for k in range(1, 9)))
     assert {step for step, _ in counted} == set(range(1, 9))
+    lines = ["loss: 0.5 lr: 0.1\n" * 10 + f"eval_loss: {k}.5 eval_acc: 0.5\n" for k in range(9)]
+    assert [step for step, numbers in read("".join(lines)) if "eval_loss" in numbers] == [*range(10, 91, 10)]
 
 
 REPORT = (

@@ -152,7 +152,8 @@ def _worst_runs(verdicts: Sequence[Verdict], logdirs: Sequence[str], marks: dict
             yield head
             yield from (f"      {line}" for line in wrap(words, text_width(WIDTH) - 6))
     if len(worst) > MAX_WORST_RUNS:
-        yield f"  and {len(worst) - MAX_WORST_RUNS:,} more; `rltui runs LOGDIR --sort why` lists all runs, the worst first"
+        more = len(worst) - MAX_WORST_RUNS
+        yield f"  and {more:,} more; `rltui runs LOGDIR --sort why` lists the worst runs first"
     yield ""
 
 

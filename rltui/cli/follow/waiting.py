@@ -51,7 +51,7 @@ def wait(
     findings = FindingReporter(as_json=False)
     seen: set[str] = set()
     match: Match | None = None
-    reported_unknown = reported_end = False
+    reported_unknown = reported_end = read_once = False
     for session in followed:
         views = session.ordered() if followed.all_found else []
         if events:
@@ -61,6 +61,7 @@ def wait(
                     findings.report(view)
             except BrokenPipeError:  # nobody reads the events, but the exit code may still be awaited
                 events = False
+        read_once = read_once or followed.at_rest
         match = first_match(conditions, views, time.time(), at_rest=followed.at_rest)
         if match is None and followed.at_rest and views and not reported_unknown:
             reported_unknown, why = True, unknown_metric(conditions, views)
@@ -78,7 +79,7 @@ def wait(
     if match is not None:
         fields = _reached(match, views)
     else:
-        fields = _timed_out(conditions, views, run_glob, timeout, unread=bool(views) and not followed.at_rest)
+        fields = _timed_out(conditions, views, run_glob, timeout, unread=bool(views) and not read_once)
     runs = [verdict_of(view, time.time()).describe() for view in views]
     return {**about(logdirs), **fields, "waited": round(waited, 3), "runs": runs}
 
@@ -97,7 +98,10 @@ def _timed_out(
     """
     what = " or ".join(condition.text for condition in conditions)
     whys = [unknown_metric(conditions, views), nothing_follows(conditions, views, time.time())]
-    whys = ["not all logs had been read by then"] if unread else whys if views else [_no_run(run_glob)]
+    if not views:
+        whys = [_no_run(run_glob)]
+    elif unread:
+        whys.append("not all logs had been read by then")
     message = "; ".join([f"{clean(what)} did not hold within {timeout:g} s", *filter(None, whys)])
     fields = dict.fromkeys(("condition", "run", "step", "value", "finding"))
     return {"outcome": "timed-out", "exit_code": TIMED_OUT, **fields, "message": message}

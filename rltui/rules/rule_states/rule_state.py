@@ -17,8 +17,9 @@ from rltui.rules.rule import Rule
 Unseen = tuple[int, Marks]  # first tick at which a rule was not evaluated, and the marks before it
 
 KEPT = 20  # resolved periods stored for one rule on one series
-# A period that begins within so many ticks of the one before (a tenth of the most that are held, so that few of a
-# window are between them) is the same fault again: it is resolved after so many times the ticks that it was away.
+# A period that begins within so many ticks of the one before (a tenth of the most that are held, so that
+# little of the run is between them) is the same fault again: it is resolved after so many times the ticks
+# that it was away.
 SOON, LONGER = 50, 2
 
 
@@ -158,8 +159,8 @@ class RuleState:
     def _pause(self, period: ActivePeriod) -> int:
         """Ticks for which the condition must not hold before a period is resolved.
 
-        What came back soon after it had been resolved must stay away for longer than it was away before: an
-        alarm that comes and goes is read as several faults.
+        What came back soon after it had been resolved must stay away for twice as long as it was away before:
+        an alarm that comes and goes is read as several faults.
         """
         least = self.rule.keep_firing_for
         if not self.past or self.rule.severity not in SEVERITIES[1:]:

@@ -107,14 +107,16 @@ def _record_lists(whole: Mapping[str, object]) -> Parts:
     That depends on no other list, so tags stay the same while the document grows. A list that repeats records
     of another, or some of their columns, is left out. Lists may be below other objects.
     """
-    lists = {path: _as_series(path, records) for path, records in _lists_below("", whole)}
+    lists = dict(_lists_below("", whole))
+    series = {path: points for path, records in lists.items() if (points := _as_series(path, records))}
+    tables = [(path, records) for path, records in lists.items() if path not in series]
     copies = {
         name
-        for (name, records), (other, others) in permutations(lists.items(), 2)
+        for (name, records), (other, others) in permutations(tables, 2)
         if _repeats(records, others) and not (name < other and _repeats(others, records))
     }
     return {
-        path: [_named(_prefix(path), record) for record in records]
+        path: series.get(path) or [_named(_prefix(path), record) for record in records]
         for path, records in lists.items()
         if path not in copies
     }
@@ -130,11 +132,11 @@ def _lists_below(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str
 
 
 def _as_series(path: str, records: Records) -> Records:
-    """Records of a step and a `value`: the points of one series, whose tag is the path of the list."""
+    """The points of one series, of records of a step and a `value`; its tag is their path. None of others."""
     tag = _prefix(path).removesuffix("/")
     axes = {*record_keys.step_keys(records[0]), *record_keys.wall_time_keys(records[0])}
     if not tag or records[0].keys() - axes != {_VALUE}:
-        return records
+        return []
     return [{tag if key == _VALUE else key: value for key, value in record.items()} for record in records]
 
 
@@ -176,7 +178,7 @@ def _prefix(path: str) -> str:
 
 def _named(prefix: str, record: dict[str, object]) -> dict[str, object]:
     """A record whose keys, but for its step and wall time, begin with a prefix: lists share no series."""
-    kept = {*record_keys.step_keys(record)[:1], *record_keys.wall_time_keys(record), prefix.removesuffix("/")}
+    kept = {*record_keys.step_keys(record)[:1], *record_keys.wall_time_keys(record)}
     return {key if key in kept else prefix + key: value for key, value in record.items()}
 
 

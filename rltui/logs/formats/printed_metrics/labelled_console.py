@@ -47,9 +47,8 @@ _MAX_TELLING_LINES = 256  # of a block that are parsed one by one
 _FILL = b"    "
 _FILLS = regex(rb" {5,}")
 MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter, before these are accepted
-MIN_UNCOUNTED = (
-    8  # lines with the same names before these are accepted, where nothing in the log counts steps
-)
+# Lines with the same names before these are accepted, where nothing in the log has counted steps so far.
+MIN_UNCOUNTED = 8
 _UNCOUNTED = "without counter"  # of the names of such a group
 _MAX_LINE = 4000  # characters; longer lines are ignored
 _MAX_GROUPS = 256  # sets of names without evidence so far
@@ -100,6 +99,7 @@ class LabelledLines:
         self._held: list[LabelledLine] = []  # until it is known whether their first counter is the plan
         self._plan: Doubt | None = None  # a counter that is the plan
         self._doubts_settled = False
+        self._lines_counted = 0  # of the most frequent group without a counter
         self.counts_lines = False  # steps are numbers of lines, since the log has no counter
         self.planned = 0  # the goal of the counters; 0: unknown, or exceeded
         self._reached = 0  # the step of the latest line with a goal
@@ -222,11 +222,16 @@ class LabelledLines:
             yield from self._collect(group, numbers, self._block)
 
     def _number(self, numbers: dict[str, object]) -> Iterator[Step]:
-        """A record of a log that has had no counter: its step is the number of its line in its group."""
+        """A record of a log that has had no counter: its step is the number of its line.
+
+        Of several groups of names, the lines of the most frequent one are counted: an evaluation is at the
+        step of the training.
+        """
         group = self._group((*numbers, _UNCOUNTED))
         group.lines += 1
+        self._lines_counted = max(self._lines_counted, group.lines)
         if not group.accepted:
-            group.pending.append((group.lines, numbers))
+            group.pending.append((self._lines_counted, numbers))
             if group.lines < MIN_UNCOUNTED or not any(map(words().telling.search, numbers)):
                 group.pending = group.pending[-_MAX_PENDING:]
                 return
@@ -234,7 +239,7 @@ class LabelledLines:
             yield from group.pending
             group.pending = []
         else:
-            yield group.lines, numbers
+            yield self._lines_counted, numbers
 
     def _group(self, names: tuple[str, ...]) -> _Group:
         group = self._groups.get(names)
