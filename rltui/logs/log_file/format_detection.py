@@ -16,9 +16,8 @@ from rltui.logs.log_file_names import is_events, is_telling, names
 SEARCHED = 16 << 20  # bytes of a console that are searched for its first line of metrics
 SEARCHED_EXPLICIT = 256 << 20  # the same if LOGDIR is that file
 _OVERLAP = 1024  # bytes that two blocks of the search share
-_DOCUMENT_HEAD = (
-    64 << 10
-)  # bytes by which a JSON document is recognised, whose records may be longer than HEAD
+# Bytes by which a JSON document is recognised: its records may be longer than HEAD.
+_DOCUMENT_HEAD = 64 << 10
 
 
 class FormatDetection:

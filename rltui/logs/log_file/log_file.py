@@ -422,7 +422,7 @@ class LogFile:
     def _note_creation(self, file: LocalFile | PartFile, pieces: list[Piece]) -> None:
         """Ask when the file was created if its newest points are far older than its last write.
 
-        So those of a copy are, and those of few other logs: the call is made at hardly any visit. A file that
+        So those of a copy are, and those of few other logs. It is asked once, while the file is the same. A file that
         was replaced while it was followed is a mirror, which will be replaced again.
         """
         batches = [batch for _, batch in pieces if len(batch)]
@@ -430,7 +430,10 @@ class LogFile:
         if math.isnan(newest):
             return
         old = newest < self.modified - COPIED_AGE and not self.generation
-        self.created = file.created() if old and isinstance(file, LocalFile) else 0.0
+        if not old:
+            self.created = 0.0
+        elif not self.created and isinstance(file, LocalFile):
+            self.created = file.created()
 
     # -- a deleted or unreadable file
 
