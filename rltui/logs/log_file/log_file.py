@@ -422,8 +422,8 @@ class LogFile:
     def _note_creation(self, file: LocalFile | PartFile, pieces: list[Piece]) -> None:
         """Ask when the file was created if its newest points are far older than its last write.
 
-        So those of a copy are, and those of few other logs. It is asked once, while the file is the same. A file that
-        was replaced while it was followed is a mirror, which will be replaced again.
+        So those of a copy are, and those of few other logs. It is asked once, while the file is the same. A
+        file that was replaced while it was followed is a mirror, which will be replaced again.
         """
         batches = [batch for _, batch in pieces if len(batch)]
         newest = float(np.fmax.reduce(batches[-1].wall_time)) if batches else math.nan
