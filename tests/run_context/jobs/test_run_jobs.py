@@ -124,11 +124,11 @@ def test_the_job_stands_in_the_header(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "slurm-4711.out").write_text("hello\n")
     bin_ = tmp_path.parent / "bin"
     bin_.mkdir(exist_ok=True)
-    stub = bin_ / "squeue"
+    squeue = bin_ / "squeue"
     monkeypatch.setenv("PATH", f"{bin_}{os.pathsep}{os.environ['PATH']}")
     end = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + 3 * 3600 + 90))
-    stub.write_text(f"#!/bin/sh\necho '4711|RUNNING|node01|3:01:30|{end}|/scratch|grpo'\n")
-    stub.chmod(0o755)
+    squeue.write_text(f"#!/bin/sh\necho '4711|RUNNING|node01|3:01:30|{end}|/scratch|grpo'\n")
+    squeue.chmod(0o755)
     told = rltui("snapshot", tmp_path, "--width", "140").out
     assert "job 4711, 3h 01m left" in told
     told = rltui("snapshot", tmp_path, "--pane", "findings", "--width", "140").out
@@ -143,7 +143,7 @@ def test_the_job_stands_in_the_header(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
     told = rltui("doctor", tmp_path).out
     assert "inside job 4711" in told and "srun" not in told
-    stub.write_text("#!/bin/sh\necho 'slurm_load_jobs error: timed out' >&2; exit 1\n")
+    squeue.write_text("#!/bin/sh\necho 'slurm_load_jobs error: timed out' >&2; exit 1\n")
     told = rltui("doctor", tmp_path).out
     assert "squeue failed with 1: slurm_load_jobs error" in told
     result = rltui("snapshot", tmp_path, "--width", "140")
