@@ -89,13 +89,7 @@ class Follower:
         self.all_found = False  # whether the runs of all logs had been delivered, as of the last look
         self.formats = formats
         self.search = LogSearch(
-            self.logdirs,
-            self.formats,
-            poll=poll,
-            system=system,
-            clock=clock,
-            wall=wall,
-            follow=not self.once,
+            self.logdirs, formats, poll=poll, system=system, clock=clock, wall=wall, follow=not self.once
         )
         self.interval = PollInterval(poll, self.search.system)
         self.stats = FollowStats()

@@ -14,6 +14,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from rltui.common import writable_paths
@@ -221,7 +222,7 @@ class Mirror:
 
         Small objects come first, large ones in pieces by turns. Raises StoreError if all requests fail.
         """
-        manifest, store = self._manifest, self.store
+        manifest = self._manifest
         total = sum(each.left for each in queue)
         fetched = taken = 0
         refused: list[tuple[Transfer, StoreError]] = []
@@ -232,28 +233,19 @@ class Mirror:
                 batch = next_transfers(queue, int(allowed))
                 if not batch:
                     return len(queue) + len(refused), 1.0
-                ranges = [(one.object.key, begin, end) for one, asked in batch for begin, end in asked]
-                manifest.allowance.left -= len(ranges)
-                queue.extendleft(one for one, _ in reversed(batch))  # in case that the store fails
-                answers: deque[bytes | StoreError] = deque(store.read(ranges))
-                for _ in batch:
-                    queue.popleft()
-                fetched += sum(len(each) for each in answers if isinstance(each, bytes))
-                before = len(refused)
-                for transfer, asked in batch:
-                    own = [answers.popleft() for _ in asked]
-                    error = next((each for each in own if isinstance(each, StoreError)), None)
-                    if error is None:
-                        self._take(
-                            transfer, [each for each in own if isinstance(each, bytes)], queue, problems
-                        )
+                failed = []
+                for transfer, answer in self._request(batch, queue):
+                    if not isinstance(answer, StoreError):
+                        fetched += sum(map(len, answer))
                         taken += 1
+                        self._take(transfer, answer, queue, problems)
                         continue
                     transfer.end()
-                    if not isinstance(error, MissingObjectError):  # which the next listing will lack
-                        refused.append((transfer, error))
-                if len(refused) - before == len(batch) and (len(batch) >= FEW or not taken):
-                    raise StoreError(f"{refused[-1][1]}; {len(queue) + len(refused):,} objects wait for it")
+                    if not isinstance(answer, MissingObjectError):  # which the next listing will lack
+                        failed.append((transfer, answer))
+                refused += failed
+                if len(failed) == len(batch) and (len(batch) >= FEW or not taken):
+                    raise StoreError(f"{failed[-1][1]}; {len(queue) + len(refused):,} objects wait for it")
                 if progress is not None:
                     progress(fetched, max(total, fetched))
                 if time.monotonic() - saved > _SAVE_INTERVAL:
@@ -264,6 +256,21 @@ class Mirror:
                 transfer.end()
         problems += self._unread(refused)
         return len(refused), 0.0
+
+    def _request(
+        self, batch: Sequence[tuple[Transfer, Sequence[tuple[int, int]]]], queue: deque[Transfer]
+    ) -> Iterator[tuple[Transfer, list[bytes] | StoreError]]:
+        """Read the ranges of each transfer: their bytes, or the first error. Raises StoreError."""
+        ranges = [(one.object.key, begin, end) for one, asked in batch for begin, end in asked]
+        self._manifest.allowance.left -= len(ranges)
+        queue.extendleft(one for one, _ in reversed(batch))  # in case that the store fails
+        answers = iter(self.store.read(ranges))
+        for _ in batch:
+            queue.popleft()
+        for transfer, asked in batch:
+            own = list(islice(answers, len(asked)))
+            error = next((each for each in own if isinstance(each, StoreError)), None)
+            yield transfer, error or [each for each in own if isinstance(each, bytes)]
 
     def _take(
         self, transfer: Transfer, data: Sequence[bytes], queue: deque[Transfer], problems: list[Problem]

@@ -229,20 +229,24 @@ def _parse_bar(bar: re.Match[str]) -> LabelledLine:
     )
 
 
-def _parse_labelled(text: str) -> LabelledLine:
+def _parse_single_number(text: str) -> LabelledLine | None:
+    """A line of one name and its number, which need no search for items; None for other lines."""
     known = words()
-    if (plain := _PLAIN.fullmatch(text)) and known.without_prefixes(text) == ("", text):
-        name, number = plain[1], float(plain[2])
-        named = counter_of(name) is None and name.split(" ")[-1].lower() not in known.unnamed
-        if named and number < _CLOCK and not is_rounded_away(name, plain[2]):
-            return LabelledLine([], {name.rstrip("."): number}, only_items=True)
+    if not (plain := _PLAIN.fullmatch(text)) or known.without_prefixes(text) != ("", text):
+        return None
+    name, number = plain[1], float(plain[2])
+    named = counter_of(name) is None and name.split(" ")[-1].lower() not in known.unnamed
+    if named and number < _CLOCK and not is_rounded_away(name, plain[2]):
+        return LabelledLine([], {name.rstrip("."): number}, only_items=True)
+    return None
+
+
+def _parse_labelled(text: str) -> LabelledLine:
+    if (single := _parse_single_number(text)) is not None:
+        return single
+    known = words()
     role, text = _as_labelled(text)
-    counters: dict[str, Counter] = {}
-    if both := _EPOCH_AND_BATCH.search(text):
-        epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
-        step = max(epoch - 1, 0) * batches + batch
-        counters["step"] = Counter("step", step, goal=epochs * batches)
-        text = text[: both.start()] + text[both.end() :]
+    text, counters = _split_epoch_and_batch(text)
     if " is" in text or " was" in text:
         text = _STATED.sub(": ", text)
     text = text.replace("\t", "  ")
@@ -285,6 +289,16 @@ def _parse_labelled(text: str) -> LabelledLine:
         counters[alone[1].name] = alone[1]
     only_items = rests and (labelled or bool(counters))
     return LabelledLine(_by_rank(counters.values()), numbers, only_items, role)
+
+
+def _split_epoch_and_batch(text: str) -> tuple[str, dict[str, Counter]]:
+    """The line without "Epoch 3/10 [20/100]", and the step that this says."""
+    both = _EPOCH_AND_BATCH.search(text)
+    if both is None:
+        return text, {}
+    epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
+    step = Counter("step", max(epoch - 1, 0) * batches + batch, goal=epochs * batches)
+    return text[: both.start()] + text[both.end() :], {"step": step}
 
 
 def _as_labelled(text: str) -> tuple[str, str]:
