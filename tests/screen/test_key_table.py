@@ -13,9 +13,11 @@ from textual.events import Click, Key, MouseMove
 
 from rltui.logs.batch import Batch
 from rltui.logs.run_names import shown_name
+from rltui.metrics.definitions import definitions
 from rltui.panes.pane_tabs import PANES, PaneTab
 from rltui.screen.input.dispatch import _key_context
 from rltui.screen.input.key_table import Bind, bindings, key_name, shown
+from rltui.screen.pages.lists import problems_page
 from rltui.screen.pages.overlays import list_content
 from rltui.screen.shown_run import tabs as shown_tabs
 from rltui.screen.shown_run import unacknowledged as counting_findings
@@ -298,8 +300,14 @@ def read_lines(screen: Screen, size: tuple[int, int]) -> list[str]:
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 @pytest.mark.parametrize("before", ["E", "3 e", "?"])
 @pytest.mark.parametrize("key", ["down", "ctrl+d", " ", "pagedown"])
-def test_keys_that_move_show_every_line_of_a_text(size: tuple[int, int], before: str, key: str) -> None:
+def test_keys_that_move_show_every_line_of_a_text(
+    size: tuple[int, int], before: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Lines without a metric are as reachable as others, and no key skips any; `g` returns to the first."""
+    # A seventh of the problems and terms fills four screens; all of them take minutes.
+    known = definitions()
+    some = known._replace(problem=known.problem[::7], term=known.term[::7])
+    monkeypatch.setattr(problems_page, "definitions", lambda: some)
     screen = fresh()
     for one in before.split():
         screen.frame(*size)
