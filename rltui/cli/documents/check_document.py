@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rltui.cli.exit_codes import FOUND, STALLED, WRONG
 from rltui.cli.printing import about
 from rltui.common.problem import Problem
-from rltui.many_runs.common_trouble import common_trouble
+from rltui.many_runs.common_findings import common_findings
 from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge
 from rltui.many_runs.verdict import ShardResult, shard_result_as_plain, shard_result_from_plain
 from rltui.rules.finding import RANK, worst
@@ -58,7 +58,7 @@ def streamed_report(
         "runs": (verdict.document() for verdict in (() if damaged else verdicts)),
         "diagnostics": (problem.as_json() for problem in problems if problem.code not in REMARKS),
         "notes": (problem.as_json() for problem in problems if problem.code in REMARKS),
-        "common": [trouble.as_json() for trouble in common_trouble(verdicts, at_step=at_step)],
+        "common": [one.as_json() for one in common_findings(verdicts, at_step=at_step)],
     }
 
 

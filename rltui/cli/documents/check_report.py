@@ -21,7 +21,7 @@ from rltui.draw.symbols import (
     STATE_GLYPH,
     to_ascii,
 )
-from rltui.many_runs.common_trouble import CommonTrouble, common_trouble
+from rltui.many_runs.common_findings import CommonFinding, common_findings
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import RUN_HEALTHS, Finding
 from rltui.rules.run_status.liveness_finding import STATES
@@ -121,13 +121,13 @@ def _details(
         if len(told) > MAX_PROBLEMS:
             yield f"  and {len(told) - MAX_PROBLEMS} more; --json has all"
         yield ""
-    if common := common_trouble(verdicts, at_step=at_step):
+    if common := common_findings(verdicts, at_step=at_step):
         yield "Several runs:"
-        for trouble in common:
-            words = _common(trouble)
+        for one in common:
+            words = _common(one)
             room = text_width(4 + cell_width(words)) - 4
             first, *rest = [words] if room >= cell_width(words) else wrap(words, room)
-            yield f"  {marks[trouble.severity]} {first}"
+            yield f"  {marks[one.severity]} {first}"
             yield from (f"    {part}" for part in rest)
         yield ""
 
@@ -174,7 +174,7 @@ def _of_files(same: Sequence[Problem]) -> Problem:
     return replace(first, path=f"{len(same):,} files", message=f"{first.message} ({named})")
 
 
-def _common(one: CommonTrouble) -> str:
+def _common(one: CommonFinding) -> str:
     """`41 runs stalled since 02:10 on node17: sweep/a, sweep/b, sweep/c and 38 more`."""
     count = f"{len(one.runs):,} runs"
     if one.since is not None:

@@ -1,4 +1,4 @@
-"""Troubles that several runs share: the same finding, or a stall at the same time."""
+"""Findings that several runs share: the same finding, or a stall at the same time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_GAP_SECONDS = 300.0  # between last points: writers buffer up to two minutes
 MIN_RUNS = 2
 
 
-class CommonTrouble(NamedTuple):
-    """A trouble and the names of its runs."""
+class CommonFinding(NamedTuple):
+    """A finding and the names of its runs."""
 
     kind: str  # the id of a finding, or `stalled`
     severity: str
@@ -38,8 +38,8 @@ class CommonTrouble(NamedTuple):
         }
 
 
-def common_trouble(verdicts: Sequence[Verdict], *, at_step: int | None = None) -> list[CommonTrouble]:
-    """The troubles of at least two runs, the most severe first, then those of most runs.
+def common_findings(verdicts: Sequence[Verdict], *, at_step: int | None = None) -> list[CommonFinding]:
+    """The findings of at least two runs, the most severe first, then those of most runs.
 
     Remarks and findings that another one explains are left out. At an earlier step no run has stalled.
     """
@@ -48,7 +48,7 @@ def common_trouble(verdicts: Sequence[Verdict], *, at_step: int | None = None) -
     return sorted(found, key=lambda one: (-RANK[one.severity], -len(one.runs), one.kind, one.runs))
 
 
-def _findings(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
+def _findings(verdicts: Iterable[Verdict]) -> list[CommonFinding]:
     titles: dict[tuple[str, str, str], str] = {}
     runs: dict[tuple[str, str, str], list[tuple[str, int]]] = {}
     for verdict in verdicts:
@@ -59,7 +59,7 @@ def _findings(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
                 titles.setdefault(key, one.title or one.id)
                 runs.setdefault(key, []).append((verdict.run, one.since_step))
     return [
-        CommonTrouble(
+        CommonFinding(
             kind=kind,
             severity=severity,
             title=titles[kind, severity, exception],
@@ -70,7 +70,7 @@ def _findings(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
     ]
 
 
-def _stalls(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
+def _stalls(verdicts: Iterable[Verdict]) -> list[CommonFinding]:
     """Stalled runs, grouped by the time of their last points."""
     silent = sorted(
         (verdict.pace.last_wall, verdict.run, _hosts(verdict))
@@ -86,7 +86,7 @@ def _stalls(verdicts: Iterable[Verdict]) -> list[CommonTrouble]:
     for group in groups:
         common = frozenset.intersection(*(hosts for _, _, hosts in group))
         stalls.append(
-            CommonTrouble(
+            CommonFinding(
                 kind="stalled",
                 severity="warning",
                 title="stalled",

@@ -30,7 +30,7 @@ def _broken(folder: Path, name: str, at: int, *, ended: float) -> None:
 
 
 def test_a_finding_of_several_runs_is_told_with_its_steps(tmp_path: Path) -> None:
-    """Runs with one finding are counted and named; a run of its own trouble is not common."""
+    """Runs with one finding are counted and named; a finding of one run alone is not common."""
     for number, at in enumerate((20, 30, 25, 22)):
         _broken(tmp_path / "logs", f"run{number}", at, ended=1_600_000_000.0)
     document = rltui("check", tmp_path / "logs", "--json").json()
