@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from rltui.common.comparisons import COMPARISONS, Comparison
+from rltui.common.comparison_operators import COMPARISONS, Comparison
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import SEVERITIES
 from rltui.common.regex import regex

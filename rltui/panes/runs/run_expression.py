@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from rltui.common.comparisons import COMPARISONS
+from rltui.common.comparison_operators import COMPARISONS
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.panes.runs.run_facts import RunFacts, tag_of

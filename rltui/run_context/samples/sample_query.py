@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from rltui.common.arrays import median
-from rltui.common.comparisons import COMPARISONS
+from rltui.common.comparison_operators import COMPARISONS
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.logs.records.record_keys import ended_at_limit
