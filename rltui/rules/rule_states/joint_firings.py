@@ -12,7 +12,7 @@ from rltui.rules.evaluated_series.change_point import NEIGHBOURS
 from rltui.rules.evaluated_series.ticks import START, Ticks
 from rltui.rules.rule import RECORDING, AtResume, FollowsOutcome, Gap, KnownReturn, Rescaling, Rule, Setting
 from rltui.rules.rule_states.at_resume import change_at_resume
-from rltui.rules.rule_states.known_returns import holds, level_of
+from rltui.rules.rule_states.environment_returns import holds, level_of
 from rltui.rules.rule_states.rescaling import RewardScale
 from rltui.rules.rule_states.rule_state import ActivePeriod
 from rltui.rules.rule_states.series_state import RuledTicks
