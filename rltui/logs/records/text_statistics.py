@@ -37,8 +37,8 @@ def _scripts() -> re.Pattern[str]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """The openings of refusals, and the tags that must be closed: data/response_texts.toml."""
-    table = read_table("response_texts", dict[str, tuple[str, ...]])
+    """The openings of refusals, and the tags that must be closed: data/response_patterns.toml."""
+    table = read_table("response_patterns", dict[str, tuple[str, ...]])
     return re.compile("|".join(re.escape(opening.lower()) for opening in table["refusals"])), tuple(
         table["tags"]
     )
