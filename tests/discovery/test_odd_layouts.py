@@ -9,7 +9,7 @@ import pytest
 
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import shown_name
-from tests.support.logs.live_logs import Heard, Live, append, write
+from tests.support.logs.live_logs import Heard, Live, append, write, write_rows
 
 STEPS = range(1, 11)
 
@@ -116,8 +116,8 @@ def test_scores_of_dreamer_repeat_its_metrics(tmp_path: Path) -> None:
     for run, factor in (("same", 1), ("other", 3)):
         rows = [{"step": step * 1000, "episode/score": step * 1.37, "loss": 9.5 / step} for step in STEPS]
         scores = [{"step": row["step"], "episode/score": row["episode/score"] * factor} for row in rows]
-        write(tmp_path / run / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-        write(tmp_path / run / "scores.jsonl", "".join(json.dumps(row) + "\n" for row in scores))
+        write_rows(tmp_path / run / "metrics.jsonl", rows)
+        write_rows(tmp_path / run / "scores.jsonl", scores)
     heard = _heard(tmp_path)
     assert set(heard.runs()) == {"same", "other", "other/scores"}
     assert heard.sources["same/scores.jsonl"].duplicate_of == "same"

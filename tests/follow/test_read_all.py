@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from rltui.logs.follow import reader_thread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries, read_all
 from tests.support.logs.hung_calls import HungCall
-from tests.support.logs.live_logs import Heard, append, event_bytes, lines, points, write
+from tests.support.logs.live_logs import Heard, append, event_bytes, lines, points, write, write_rows
 
 
 @pytest.fixture
@@ -155,8 +154,7 @@ def test_the_creation_of_a_file_is_told_where_its_points_are_far_older(
     """Of other logs it is not asked for: it costs a call for each of them."""
     now = time.time()
     rows = [{"step": step, "loss": 1.0, "wall_time": now - age + step} for step in range(9)]
-    place = tmp_path / "metrics.jsonl"
-    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    place = write_rows(tmp_path / "metrics.jsonl", rows)
     with place.open("rb") as file:
         created = created_at(file.fileno())
     (source,) = {delivery.source for delivery in read_all([tmp_path]) if len(delivery.batch)}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rltui.logs.formats.container import Container
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
+from tests.support.logs.file_in_memory import rows
 from tests.support.logs.text_oracles import differences, oracle_cases, read_path
 from tests.support.shared import BUNDLED, needs_shared
 
@@ -70,9 +71,9 @@ def test_duplicates_of_one_training_agree() -> None:
         batches = [read_path(BUNDLED / folder / name) for name in names]
         first, second = (
             {
-                (batch.tags[tag], step): value
-                for tag, step, value in zip(batch.tag.tolist(), batch.step, batch.value, strict=True)
-                if np.isfinite(value)
+                (tag, step): value
+                for tag, step, value in rows(batch)
+                if value is not None and math.isfinite(value)
             }
             for batch in batches
         )

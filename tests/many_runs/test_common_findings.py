@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands.in_process import rltui
-from tests.support.logs.live_logs import write
+from tests.support.logs.live_logs import write, write_rows
 from tests.support.logs.tfwriter import event, simple, version
 
 
@@ -26,7 +26,7 @@ def _broken(folder: Path, name: str, at: int, *, ended: float) -> None:
         }
         for step in range(1, 61)
     ]
-    write(folder / name / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(folder / name / "metrics.jsonl", rows)
 
 
 def test_a_finding_of_several_runs_is_told_with_its_steps(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands.in_process import rltui
-from tests.support.logs.live_logs import write
+from tests.support.logs.live_logs import write_rows
 
 LOGS = Path(__file__).parents[1] / "logs"
 
@@ -22,7 +22,7 @@ def _tree(folder: Path) -> Path:
             {"step": step, key: 0.01 * step, "critic/score/mean": step + number, "odd": 1.0}
             for step in range(9)
         ]
-        write(folder / f"run{number}" / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        write_rows(folder / f"run{number}" / "metrics.jsonl", rows)
     return folder
 
 

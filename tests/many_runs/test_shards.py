@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import random
 import signal
@@ -23,7 +22,7 @@ from rltui.many_runs.evaluate_shard import ShardResult
 from rltui.many_runs.plan import LostShard, Plan, RunPlan, Shard, cut, make_plan
 from rltui.many_runs.work_on_shards import work
 from tests.support.commands.in_process import rltui
-from tests.support.logs.live_logs import lines, write
+from tests.support.logs.live_logs import lines, write, write_rows
 from tests.support.logs.tfwriter import simple_file
 
 LOGS = Path(__file__).parents[1] / "logs"
@@ -45,9 +44,8 @@ def _tree(folder: Path, count: int = 7) -> Path:
             }
             for step in range(first, first + 60)
         ]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
         group = "resumed" if number in (4, 5) else f"group{number % 2}"
-        write(folder / group / f"run{number}" / "metrics.jsonl", text)
+        write_rows(folder / group / f"run{number}" / "metrics.jsonl", rows)
         if number == 2:
             head = ",".join(rows[0])
             body = "\n".join(",".join(map(repr, row.values())) for row in rows)
@@ -350,7 +348,7 @@ def _sisters(folder: Path) -> Path:
             }
             for step in range(200)
         ]
-        write(folder / f"seed{number}" / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        write_rows(folder / f"seed{number}" / "metrics.jsonl", rows)
     return folder
 
 

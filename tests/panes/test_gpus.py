@@ -31,14 +31,7 @@ def _view(points: Sequence[Point]) -> RunView:
     """A run that was read from one log."""
     tags = {tag: place for place, tag in enumerate(dict.fromkeys(tag for tag, *_ in points))}
     columns = list(zip(*points, strict=True))
-    batch = Batch(
-        tuple(tags),
-        np.array([tags[tag] for tag in columns[0]], np.uint32),
-        np.array(columns[1], np.int64),
-        np.array(columns[2], np.float64),
-        np.array(columns[3], np.float64),
-        np.zeros(len(points), np.bool_),
-    )
+    batch = Batch.of_doubles(tuple(tags), [tags[tag] for tag in columns[0]], *columns[1:])
     session = Session()
     session.apply((Delivery(Source("run", "log", "jsonl"), batch),))
     session.evaluate(force=True)

@@ -33,9 +33,8 @@ def timed(
     run = run_with(walls)
     for tag, points in rows.items():
         steps, times, values = (np.array(column) for column in zip(*points, strict=True))
-        size = len(points)
-        columns = (np.zeros(size, np.uint32), steps.astype(np.int64), times, values, np.zeros(size, np.bool_))
-        run.apply(Delivery(Source("run", f"{tag}.jsonl", "jsonl"), Batch((tag,), *columns)))
+        batch = Batch.of_doubles((tag,), np.zeros(len(points)), steps, times, values)
+        run.apply(Delivery(Source("run", f"{tag}.jsonl", "jsonl"), batch))
     run.sources = {path: Source("run", path, "jsonl", modified=at) for path, at in (files or {}).items()}
     run.total_steps, run.hparams_texts = total_steps, settings or {}
     return run
@@ -234,10 +233,10 @@ def test_a_log_that_grows_is_live_whatever_its_clock_says() -> None:
     run, now = Run("run", 512, 512), 2e9
 
     def write(first: int, modified: float) -> None:
-        steps = np.arange(first, first + 20, dtype=np.int64)
-        columns = (np.zeros(20, np.uint32), steps, 1e9 + steps, steps / 10, np.zeros(20, np.bool_))
+        steps = np.arange(first, first + 20)
         source = Source("run", "m.jsonl", "jsonl", modified=modified, caught_up=True)
-        run.apply(Delivery(source, Batch(("loss",), *columns)))
+        batch = Batch.of_doubles(("loss",), np.zeros(20), steps, 1e9 + steps, steps / 10)
+        run.apply(Delivery(source, batch))
 
     write(0, now - 60)
     assert alive(run, now).state == "ended"

@@ -457,8 +457,7 @@ def test_a_log_without_times_has_no_axis_of_times() -> None:
     """`x` says that there is no other axis, and a remembered axis of times is steps again: no empty chart."""
     run = MadeRun()
     steps = np.arange(1, 101)
-    no_times, tag, single = np.full(100, np.nan), np.zeros(100, np.uint32), np.zeros(100, np.bool_)
-    batch = Batch(("actor/entropy",), tag, steps, no_times, 1 / steps, single)
+    batch = Batch.of_doubles(("actor/entropy",), np.zeros(100), steps, np.full(100, np.nan), 1 / steps)
     run._take(run._delivery("metrics.jsonl", batch))
     screen = opened(run)
     screen.go_to_tag("actor/entropy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from rltui.session.sister_runs import (
     sister_finding,
     with_sister_finding,
 )
-from tests.support.logs.live_logs import write
+from tests.support.logs.live_logs import write_rows
 
 STEPS = tuple(float(step) for step in range(0, 640, 20))
 
@@ -127,8 +126,7 @@ def test_many_runs_are_compared_piece_by_piece(tmp_path: Path) -> None:
         rows = [
             {"step": step, "critic/score/mean": gain * step / 200 + number % 3 / 99} for step in range(200)
         ]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        write(tmp_path / f"seed{number}" / "metrics.jsonl", text)
+        write_rows(tmp_path / f"seed{number}" / "metrics.jsonl", rows)
     whole = Session.load([tmp_path]).compare_sisters()
     session = Session.load([tmp_path])
     calls = 1

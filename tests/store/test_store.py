@@ -98,9 +98,7 @@ def test_odd_wall_times_are_unknown() -> None:
     """N05: NaN, zero, negative, milliseconds and 1e308 never become the age of a run."""
     store = Store()
     walls = [np.nan, 0.0, -5.0, T0 * 1000, 1e308, T0 + 1, np.inf]
-    batch = Batch(
-        ("x",), np.zeros(7, np.uint32), np.arange(7), np.array(walls), np.arange(7.0), np.zeros(7, np.bool_)
-    )
+    batch = Batch.of_doubles(("x",), np.zeros(7), np.arange(7), walls, np.arange(7.0))
     run, _ = store.apply(Delivery(Source("run", "m.jsonl", "jsonl"), batch))
     assert (run.first_wall, run.last_wall) == (T0 + 1, T0 + 1)
     assert run.step_walls.tolist() == [[5, T0 + 1]]

@@ -48,12 +48,8 @@ def run_with(step_walls: Sequence[tuple[int, float]] = ()) -> Run:
     """A run of the store whose one series was logged at these steps and times (seconds since 1970)."""
     run = Run("run", 1024, 64)
     if step_walls:
-        steps, walls = (np.array(column) for column in zip(*step_walls, strict=True))
-        size = len(steps)
-        batch = Batch(
-            ("loss",), np.zeros(size, np.uint32), steps.astype(np.int64), walls.astype(np.float64),
-            np.ones(size), np.zeros(size, np.bool_),
-        )  # fmt: skip
+        steps, walls = zip(*step_walls, strict=True)
+        batch = Batch.of_doubles(("loss",), np.zeros(len(steps)), steps, walls, np.ones(len(steps)))
         run.apply(Delivery(Source("run", "metrics.jsonl", "jsonl"), batch))
     return run
 

@@ -59,9 +59,7 @@ class MadeRun(RunView):
             self._define(tag, **name)
         walls = self._began + CADENCE * steps.astype(np.float64)
         self._modified = max(self._modified, float(walls[-1]))
-        batch = Batch(
-            (tag,), np.zeros(len(steps), np.uint32), steps, walls, values, np.zeros(len(steps), np.bool_)
-        )
+        batch = Batch.of_doubles((tag,), np.zeros(len(steps)), steps, walls, values)
         if tag in self.run.series:
             self._take(self._delivery(tag, Batch(), "rewritten"))
         self._take(self._delivery(tag, batch))
@@ -69,10 +67,9 @@ class MadeRun(RunView):
     def add_many(self, tags: Sequence[str], values: Any) -> None:
         """The same values for many tags, in one log."""
         steps = np.repeat(np.arange(1, len(values) + 1), len(tags))
-        tag = np.tile(np.arange(len(tags), dtype=np.uint32), len(values))
+        tag = np.tile(np.arange(len(tags)), len(values))
         walls = self._modified - CADENCE * (len(values) - steps).astype(np.float64)
-        single = np.zeros(len(steps), np.bool_)
-        batch = Batch(tuple(tags), tag, steps, walls, np.repeat(np.asarray(values), len(tags)), single)
+        batch = Batch.of_doubles(tuple(tags), tag, steps, walls, np.repeat(values, len(tags)))
         self._take(self._delivery("many.jsonl", batch))
 
     def _define(self, tag: str, **name: Any) -> None:
