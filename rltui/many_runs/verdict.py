@@ -17,7 +17,7 @@ from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_o
 from rltui.rules.run_status.liveness import Liveness, RunPace
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.session.outcome_curve import OutcomeCurve
-from rltui.session.sister_runs import SisterComparison, sister_comparisons, with_sister_finding
+from rltui.session.sister_runs import FINDING_ID, SisterComparison, sister_comparisons, sister_finding
 from rltui.store.continued_runs import Life
 
 USER_RULE_PREFIX = "own-"  # ids of rules in the user's configuration begin with it
@@ -143,7 +143,9 @@ def with_sister_comparisons(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _with_comparison(verdict: Verdict, sister_comparison: SisterComparison | None) -> Verdict:
-    findings = tuple(sorted(with_sister_finding(verdict.findings, sister_comparison), key=order))
+    own = [one for one in verdict.findings if one.id != FINDING_ID]
+    found = sister_finding(sister_comparison, own) if sister_comparison is not None else None
+    findings = tuple(sorted(own if found is None else (*own, found), key=order))
     if findings == verdict.findings:
         return verdict if sister_comparison is None else verdict._replace(sister_comparison=sister_comparison)
     health = health_of(findings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
 from rltui.common.problem import Problem
@@ -86,7 +87,7 @@ class RunView:
         # What the state was determined from, and from when until when it holds.
         self._state_checked: tuple[tuple[object, ...], float, float] | None = None
         self._live = False  # as last determined
-        self._external: dict[FindingSource, tuple[Finding, ...]] = {}  # findings by source
+        self._external: dict[FindingSource, tuple[Finding, ...]] = dict.fromkeys(get_args(FindingSource), ())
         self._cached: dict[str, tuple[object, object]] = {}
 
     def cached(self, name: str, key: object, make: Callable[[], T]) -> T:
@@ -127,7 +128,7 @@ class RunView:
         if self._evaluator is None:
             label = self.recognition.label
             self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
-            self._evaluator.set_external_findings(self._external_findings(*get_args(FindingSource)))
+            self._evaluator.set_external_findings(self._external_findings())
         return self._evaluator
 
     @property
@@ -217,15 +218,15 @@ class RunView:
     def set_findings(self, of: FindingSource, findings: Iterable[Finding | None]) -> bool:
         """Replace the findings of a source other than rules. True when findings changed."""
         self._external[of] = tuple(one for one in findings if one is not None)
-        return self.evaluator.set_external_findings(self._external_findings(*get_args(FindingSource)))
+        return self.evaluator.set_external_findings(self._external_findings())
 
-    def _external_findings(self, *every: FindingSource) -> tuple[Finding, ...]:
-        return tuple(one for of in every for one in self._external.get(of, ()))
+    def _external_findings(self) -> tuple[Finding, ...]:
+        return tuple(chain.from_iterable(self._external.values()))
 
     def set_job(self, job: Job | None, now: float) -> bool:
         """Set the job that writes it, or None; now: seconds since 1970. True when findings changed."""
         self.job = job
-        alive, before = self.liveness(now), next(iter(self._external_findings("job")), None)
+        alive, before = self.liveness(now), next(iter(self._external["job"]), None)
         run = self.run
         return self.set_findings(
             "job", [time_limit_finding(job, alive, now, len(run.step_walls), run.last_step, before)]
@@ -241,7 +242,7 @@ class RunView:
         Evaluates the newest points if it is not live any more, and tells the rules whether it is over.
         """
         changed = self._update_settings()
-        failures, told = self._external_findings("consoles"), self._state_checked
+        failures, told = self._external["consoles"], self._state_checked
         pace = self._now_pace()
         known = (pace, self.last_line, failures, self.loading)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
@@ -281,7 +282,7 @@ class RunView:
             alive.state == "live"
             or alive.interrupted
             or complete
-            or any(one.rank for one in self._external_findings("consoles", "job", "state"))
+            or any(one.rank for of in ("consoles", "job", "state") for one in self._external[of])
         ):
             return ""
         return next((one.last_error for one in self.consoles if one.last_error), "")

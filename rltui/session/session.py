@@ -24,13 +24,7 @@ from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
 from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
-from rltui.session.sister_runs import (
-    FINDING_ID,
-    SisterComparison,
-    iter_comparisons,
-    with_sister_finding,
-    without_sister_finding,
-)
+from rltui.session.sister_runs import SisterComparison, iter_comparisons, sister_finding
 from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
@@ -76,7 +70,6 @@ class Session:
         self._logdirs = logdirs
         self._beside = SettingsBeside(logdirs).of if beside is None and logdirs else beside
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
-        self._with_sister_finding: set[str] = set()
         self._next_state_index = 0  # index of the run whose state finding is updated next
         self._comparing: Iterator[None] | None = None  # a comparison in progress
         self._sister_comparisons: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
@@ -293,20 +286,11 @@ class Session:
             if comparison is not None and comparison.run in self.runs:
                 found[comparison.run] = comparison
             yield
-        self._sister_comparisons = (known, found)
-        told_before, self._with_sister_finding = self._with_sister_finding, set()
-        for name, comparison in found.items():
-            if comparison.since_step is not None and name in self.runs:
-                view = self.runs[name]
-                own = without_sister_finding(view.evaluator.findings())
-                view.set_findings(
-                    "sisters",
-                    [one for one in with_sister_finding(own, comparison) if one.id == FINDING_ID],
-                )
-                self._with_sister_finding.add(name)
-        for name in told_before - self._with_sister_finding:
-            if name in self.runs:
-                self.runs[name].set_findings("sisters", ())
+        compared, self._sister_comparisons = self._sister_comparisons[1], (known, found)
+        for name in self.runs.keys() & {*compared, *found}:
+            view = self.runs[name]
+            one = sister_finding(found[name], view.evaluator.findings()) if name in found else None
+            view.set_findings("sisters", [one])
 
     def predecessor(self, view: RunView) -> tuple[RunView, int] | None:
         """The run that a run continues, and from which step; None where it continues none."""

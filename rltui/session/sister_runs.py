@@ -280,16 +280,19 @@ def _mad_correction(count: int) -> float:
     return MAD_CORRECTIONS[count - 2] if count - 2 < len(MAD_CORRECTIONS) else count / (count - 0.8)
 
 
-def sister_finding(comparison: SisterComparison) -> Finding | None:
-    """The finding of a comparison: a remark for an outlier, a warning for a run that learns nothing."""
-    found = comparison
+def sister_finding(found: SisterComparison, others: Iterable[Finding] = ()) -> Finding | None:
+    """The finding of a comparison: a remark for an outlier, a warning for a run that learns nothing.
+
+    others: findings of the run; where one is critical, the cause is known, and a remark is enough.
+    """
     if found.since_step is None:
         return None
     count, nothing = len(found.sisters), found.learns_nothing
+    warned = nothing and not any(one.severity == "critical" for one in others)
     subject = "Its sisters have gained and this run has not: it is" if nothing else "This run is"
     return Finding(
         id=FINDING_ID,
-        severity="warning" if nothing else "info",
+        severity="warning" if warned else "info",
         pane="reward",
         metrics=(found.tag,),
         canonical=(found.metric,),
@@ -306,21 +309,3 @@ def sister_finding(comparison: SisterComparison) -> Finding | None:
         evidence=(Evidence(found.tag, found.median_level, found.level, found.since_step, found.metric),),
         source="reason: at equal step, against the median of at least three others, in their robust spread",
     )
-
-
-def without_sister_finding(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings without that of an earlier comparison."""
-    return tuple(finding for finding in findings if finding.id != FINDING_ID)
-
-
-def with_sister_finding(
-    findings: Iterable[Finding], comparison: SisterComparison | None
-) -> tuple[Finding, ...]:
-    """Findings with that of a comparison in place of that of an earlier one."""
-    own = without_sister_finding(findings)
-    found = sister_finding(comparison) if comparison is not None else None
-    if found is None:
-        return own
-    if any(finding.rank > found.rank for finding in own):  # the cause is known: a remark is enough
-        found = found._replace(severity="info")
-    return (*own, found)

@@ -9,13 +9,9 @@ import pytest
 
 from rltui.session.outcome_curve import OutcomeCurve
 from rltui.session.session import Session
-from rltui.session.sister_runs import (
-    FINDING_ID,
-    sister_comparisons,
-    sister_finding,
-    with_sister_finding,
-)
+from rltui.session.sister_runs import FINDING_ID, sister_comparisons, sister_finding
 from tests.support.logs.live_logs import write_rows
+from tests.support.runs.made_run import finding as made_finding
 
 STEPS = tuple(float(step) for step in range(0, 640, 20))
 
@@ -110,13 +106,15 @@ def test_healthy_sisters_raise_no_alarm() -> None:
     assert alarms < 0.01 * runs
 
 
-def test_the_comparison_replaces_an_earlier_one() -> None:
-    """Shards judge their own runs first: what they said of sisters does not stay."""
+@pytest.mark.parametrize(
+    ("other", "told"), [("info", "warning"), ("warning", "warning"), ("critical", "info")]
+)
+def test_a_run_whose_cause_is_known_gets_a_remark(other: str, told: str) -> None:
+    """That it learns nothing is no second alarm beside a critical finding."""
     rng = np.random.default_rng(9)
     comparison = sister_comparisons([*seeds(rng, 4), run("sweep/seed_9", np.full(32, 0.2))])["sweep/seed_9"]
-    once = with_sister_finding((), comparison)
-    assert [finding.id for finding in with_sister_finding(once, comparison)] == [FINDING_ID]
-    assert with_sister_finding(once, None) == ()
+    found = sister_finding(comparison, [made_finding(severity=other)])
+    assert found is not None and found.severity == told
 
 
 def test_many_runs_are_compared_piece_by_piece(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ class MadeRun(RunView):
     @property
     def found(self) -> list[Finding]:
         """The given findings."""
-        return list(self._external_findings("sisters"))
+        return list(self._external["sisters"])
 
     @found.setter
     def found(self, findings: Sequence[Finding]) -> None:
