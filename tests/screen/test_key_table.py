@@ -52,6 +52,12 @@ def _runs() -> tuple[MadeRun, MadeRun]:
     return one, two
 
 
+@cache
+def _lone_run() -> MadeRun:
+    """A run that nothing is added to."""
+    return believable()
+
+
 def fresh(before: str = "") -> Screen:
     """A screen over two runs, after some keys."""
     screen = opened(*_runs())
@@ -243,7 +249,7 @@ def test_a_key_that_does_nothing_says_why(pane: str) -> None:
     """In every pane of a lone run without samples, consoles or settings: something changes or is told."""
     silent = []
     for bind in bindings():
-        screen = opened(believable())
+        screen = opened(_lone_run())
         screen.go(pane)
         key = bind.keys[0] if bind.keys else ""
         if bind.action in (*_MOVES, f"pane:{pane}") or key_action(screen, key) != bind.action:
@@ -291,6 +297,14 @@ def test_help_is_searched() -> None:
     assert len(screen.overlays) == 1 and "/zoom" not in screen.text(80, 24)
 
 
+@pytest.fixture
+def _few_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A seventh of the problems and terms, which fills four screens: to go through all takes minutes."""
+    known = definitions()
+    few = known._replace(problem=known.problem[::7], term=known.term[::7])
+    monkeypatch.setattr(problems_page, "definitions", lambda: few)
+
+
 def read_lines(screen: Screen, size: tuple[int, int]) -> list[str]:
     """The lines in sight of the list on top."""
     lines = [line.text for line in screen.frame(*size).lines]
@@ -300,14 +314,9 @@ def read_lines(screen: Screen, size: tuple[int, int]) -> list[str]:
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 @pytest.mark.parametrize("before", ["E", "3 e", "?"])
 @pytest.mark.parametrize("key", ["down", "ctrl+d", " ", "pagedown"])
-def test_keys_that_move_show_every_line_of_a_text(
-    size: tuple[int, int], before: str, key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("_few_problems")
+def test_keys_that_move_show_every_line_of_a_text(size: tuple[int, int], before: str, key: str) -> None:
     """Lines without a metric are as reachable as others, and no key skips any; `g` returns to the first."""
-    # A seventh of the problems and terms fills four screens; all of them take minutes.
-    known = definitions()
-    some = known._replace(problem=known.problem[::7], term=known.term[::7])
-    monkeypatch.setattr(problems_page, "definitions", lambda: some)
     screen = fresh()
     for one in before.split():
         screen.frame(*size)
@@ -331,6 +340,7 @@ def test_keys_that_move_show_every_line_of_a_text(
     assert read_lines(screen, size) == last
 
 
+@pytest.mark.usefixtures("_few_problems")
 def test_down_stops_at_every_metric_of_a_text() -> None:
     """One by one they become the selected one, while they are in sight; Enter opens none that is not."""
     screen = fresh("E")
