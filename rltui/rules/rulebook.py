@@ -5,11 +5,11 @@ All mistakes in all files are reported together, with file and entry; entries wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
@@ -86,40 +86,47 @@ def load(folder: Path) -> Rulebook:
     return Rulebook(rules, symptoms, joint, tuple(problems))
 
 
+# Attributes that are lists of rules.
+_LISTS: Mapping[type, tuple[str, ...]] = {
+    Group: ("rules",),
+    Rule: ("holds_while", "inhibited_by", "info_when", "requires"),
+    Symptom: ("none", "explains", "info_when"),
+}
+_ALTERNATIVES = ("all", "or_all")  # attributes of symptoms that are lists of such lists
+
+
 def _without_groups(entry: RuleEntry, groups: Mapping[str, tuple[str, ...]]) -> RuleEntry:
     """The entry with the rules of groups in place of their names."""
-
-    def rules(names: tuple[str, ...]) -> tuple[str, ...]:
-        if groups.keys().isdisjoint(names):
-            return names
-        return tuple(dict.fromkeys(rule for name in names for rule in groups.get(name, (name,))))
-
-    if isinstance(entry, Rule):
-        return entry._replace(
-            holds_while=rules(entry.holds_while),
-            inhibited_by=rules(entry.inhibited_by),
-            info_when=rules(entry.info_when),
-            requires=rules(entry.requires),
-        )
+    lists: dict[str, Any] = {
+        name: _rules(getattr(entry, name), groups) for name in _LISTS.get(type(entry), ())
+    }
     if isinstance(entry, Symptom):
-        return entry._replace(
-            all=tuple(map(rules, entry.all)),
-            or_all=tuple(map(rules, entry.or_all)),
-            none=rules(entry.none),
-            info_when=rules(entry.info_when),
-        )
-    return entry
+        lists |= {
+            name: tuple(_rules(each, groups) for each in getattr(entry, name)) for name in _ALTERNATIVES
+        }
+    return entry._replace(**lists) if lists else entry
+
+
+def _rules(names: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The rules that are named, themselves or by groups."""
+    found: dict[str, None] = {}
+    for name in names:
+        if name in groups:
+            others = {
+                other: rules for other, rules in groups.items() if other != name
+            }  # none contains itself
+            found |= dict.fromkeys(_rules(groups[name], others))
+        else:
+            found[name] = None
+    return tuple(found)
 
 
 def _rules_named(entry: RuleEntry) -> Iterator[str]:
-    if isinstance(entry, Group):
-        yield from entry.rules
-    elif isinstance(entry, Rule):
-        yield from chain(entry.holds_while, entry.inhibited_by, entry.info_when, entry.requires)
+    yield from chain(*(getattr(entry, name) for name in _LISTS.get(type(entry), ())))
+    if isinstance(entry, Symptom):
+        yield from chain(*entry.all, *entry.or_all)
     elif isinstance(entry, FollowsOutcome):
         yield entry.rule
-    elif isinstance(entry, Symptom):
-        yield from chain(entry.none, entry.info_when, entry.explains, *entry.all, *entry.or_all)
 
 
 def _metrics_named(entry: RuleEntry) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,13 @@ def test_a_rule_keeps_its_examples(rule: Rule) -> None:
 def test_the_data_files_have_no_mistakes() -> None:
     """Shipped rules load without a problem."""
     assert BOOK.problems == ()
+
+
+def test_a_symptom_explains_what_can_be_a_finding() -> None:
+    """Each name in `explains` matches the id of a rule that is shown, of a setting or of a gap."""
+    shown = {rule.id for rule in BOOK.rules.values() if rule.shown} | BOOK.joint.keys()
+    names = {name for symptom in BOOK.symptoms for name in symptom.explains}
+    assert [name for name in sorted(names) if not any(fnmatchcase(each, name) for each in shown)] == []
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ FAULTS = [
         '[[symptom]]\nid = "x"\nseverity = "warning"\ntitle = "t"\nmessage = "m"\nall = 3',
         "all must be a list",
     ),
+    ('[[group]]\nid = "x"\nrules = ["y"]\n[[group]]\nid = "y"\nrules = ["x"]', "not a rule"),
     ('[[gap]]\nid = "x"\ntrain = "reward.mean"\nheld_out = "reward.mean"\nabove = "x"', "above must be"),
 ]
 
@@ -86,6 +87,10 @@ def test_a_group_stands_for_its_rules(tmp_path: Path) -> None:
 id = "both"
 rules = ["one", "two"]
 
+[[group]]
+id = "one-of-both"
+rules = ["both"]
+
 [[rule]]
 id = "one"
 metric = ["reward.mean"]
@@ -105,7 +110,8 @@ severity = "info"
 title = "t"
 message = "m"
 all = [["both", "one"]]
-none = ["two", "both"]
+none = ["two", "one-of-both"]
+explains = ["both"]
 """
     )
     book = load(tmp_path)
@@ -113,3 +119,4 @@ none = ["two", "both"]
     assert book.rules["two"].requires == ("one", "two")
     (symptom,) = book.symptoms
     assert (symptom.all, symptom.none) == ((("one", "two"),), ("two", "one"))
+    assert symptom.explains == ("one", "two")
