@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from types import MappingProxyType
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Severity
@@ -58,7 +59,7 @@ class Rule(NamedTuple):
     """One condition on one metric (or on a metric divided by another)."""
 
     id: str
-    metrics: tuple[str, ...]  # canonical ids
+    metrics: tuple[str, ...]  # canonical ids, and names of groups of them until all files are read
     kind: str
     severity: str  # info, warning, critical, or RECORDING
     numbers: Mapping[str, float]  # parameters of the kind
@@ -116,6 +117,14 @@ class Group(NamedTuple):
 
     id: str
     rules: tuple[str, ...]
+
+
+class MetricGroup(NamedTuple):
+    """A name for several metrics, which stands for all of them in the metrics of rules."""
+
+    id: str
+    metrics: tuple[str, ...]
+    unless_logged: Mapping[str, str] = MappingProxyType({})  # as of the rules
 
 
 class Gap(NamedTuple):

@@ -20,6 +20,7 @@ from rltui.rules.rule import (
     Gap,
     Group,
     KnownReturn,
+    MetricGroup,
     Rescaling,
     Rule,
     Setting,
@@ -55,6 +56,7 @@ class RuleFile(NamedTuple):
     known_return: tuple[KnownReturn, ...] = ()
     follows_outcome: tuple[FollowsOutcome, ...] = ()
     group: tuple[Group, ...] = ()
+    metric_group: tuple[MetricGroup, ...] = ()
 
 
 def _rule(
@@ -164,6 +166,7 @@ def rule_file() -> TableField[RuleFile]:
         at_resume=ListField(replace(table_of(AtResume, id=_ID), strict=True)),
         follows_outcome=ListField(replace(table_of(FollowsOutcome, id=_ID), strict=True)),
         group=ListField(replace(table_of(Group, id=_ID), strict=True)),
+        metric_group=ListField(replace(table_of(MetricGroup, id=_ID), strict=True)),
         known_return=ListField(replace(table_of(KnownReturn, id=_ID), strict=True)),
         setting=ListField(replace(table_of(Setting, id=_ID, pane=_pane_field()), strict=True)),
     )

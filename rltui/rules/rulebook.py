@@ -22,6 +22,7 @@ from rltui.rules.rule import (
     Gap,
     Group,
     KnownReturn,
+    MetricGroup,
     Rescaling,
     Rule,
     Setting,
@@ -32,7 +33,7 @@ from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
 JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume | KnownReturn | FollowsOutcome
-RuleEntry: TypeAlias = Rule | Symptom | Group | JointCondition
+RuleEntry: TypeAlias = Rule | Symptom | Group | MetricGroup | JointCondition
 
 
 class Rulebook(NamedTuple):
@@ -63,14 +64,18 @@ def load(folder: Path) -> Rulebook:
         file = report.check(table, rule_file()) or RuleFile()
         found: tuple[RuleEntry, ...] = (
             *file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting, *file.at_resume,
-            *file.known_return, *file.follows_outcome, *file.group,
+            *file.known_return, *file.follows_outcome, *file.group, *file.metric_group,
         )  # fmt: skip
         for entry in found:
             first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     groups = {entry.id: entry.rules for entry, _ in entries.values() if isinstance(entry, Group)}
-    entries = {name: (_without_groups(entry, groups), report) for name, (entry, report) in entries.items()}
+    metric_groups = {entry.id: entry for entry, _ in entries.values() if isinstance(entry, MetricGroup)}
+    entries = {
+        name: (_without_metric_groups(_without_groups(entry, groups), metric_groups), report)
+        for name, (entry, report) in entries.items()
+    }
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
     joint = {entry.id: entry for entry in kept if isinstance(entry, JointCondition)}
@@ -121,6 +126,17 @@ def _rules(names: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> tuple
     return tuple(found)
 
 
+def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, MetricGroup]) -> RuleEntry:
+    """The entry with the metrics of groups in place of their names."""
+    if not isinstance(entry, Rule) or groups.keys().isdisjoint(entry.metrics):
+        return entry
+    metrics, unless_logged = list[str](), dict(entry.unless_logged)
+    for name in entry.metrics:
+        metrics += groups[name].metrics if name in groups else (name,)
+        unless_logged |= groups[name].unless_logged if name in groups else {}
+    return entry._replace(metrics=tuple(metrics), unless_logged=unless_logged)
+
+
 def _rules_named(entry: RuleEntry) -> Iterator[str]:
     yield from chain(*(getattr(entry, name) for name in _LISTS.get(type(entry), ())))
     if isinstance(entry, Symptom):
@@ -130,7 +146,9 @@ def _rules_named(entry: RuleEntry) -> Iterator[str]:
 
 
 def _metrics_named(entry: RuleEntry) -> Iterator[str]:
-    if isinstance(entry, Rule):
+    if isinstance(entry, MetricGroup):
+        yield from chain(entry.metrics, *entry.unless_logged.items())
+    elif isinstance(entry, Rule):
         yield from chain(entry.metrics, entry.check_next, *entry.unless_logged.items())
         if entry.per:
             yield entry.per

@@ -41,6 +41,7 @@ FAULTS = [
         "all must be a list",
     ),
     ('[[group]]\nid = "x"\nrules = ["y"]\n[[group]]\nid = "y"\nrules = ["x"]', "not a rule"),
+    ('[[metric_group]]\nid = "x"\nmetrics = ["reward.maen"]', "not a metric of the glossary"),
     ('[[gap]]\nid = "x"\ntrain = "reward.mean"\nheld_out = "reward.mean"\nabove = "x"', "above must be"),
 ]
 
@@ -120,3 +121,18 @@ explains = ["both"]
     (symptom,) = book.symptoms
     assert (symptom.all, symptom.none) == ((("one", "two"),), ("two", "one"))
     assert symptom.explains == ("one", "two")
+
+
+def test_a_group_of_metrics_stands_for_them(tmp_path: Path) -> None:
+    """A rule on a group is on its metrics, and one metric of a group may count in place of another."""
+    group = """
+[[metric_group]]
+id = "reward"
+metrics = ["reward.mean", "reward.score.mean"]
+unless_logged = { "reward.mean" = "reward.score.mean" }
+"""
+    (tmp_path / "a.toml").write_text(group + GOOD.replace('"reward.mean"', '"reward", "reward.max"'))
+    book = load(tmp_path)
+    assert not book.problems
+    assert book.rules["good"].metrics == ("reward.mean", "reward.score.mean", "reward.max")
+    assert book.rules["good"].unless_logged == {"reward.mean": "reward.score.mean"}
