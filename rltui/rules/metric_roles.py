@@ -23,6 +23,8 @@ class MetricRoles(NamedTuple):
     in_percent: tuple[str, ...]  # prefixes of ids
     phase_order: tuple[str, ...]
     logged_once: tuple[str, ...]
+    returns: tuple[str, ...]
+    returns_else: tuple[str, ...]
     outcomes: tuple[str, ...]
     compared_outcomes: tuple[str, ...]
 

@@ -186,15 +186,14 @@ class AtResume(NamedTuple):
 
 
 class KnownReturn(NamedTuple):
-    """A condition on a return beside those that are known of the environment.
+    """A condition on the returns of a run (`MetricRoles`) beside those that are known of the environment.
 
-    Levels are shares of the way from the return of random actions to that of agents that learn.
+    It must hold for all of them that are logged. Levels are shares of the way from the return of random
+    actions to that of agents that learn.
     """
 
     id: str
     message: str
-    metric: tuple[str, ...]  # canonical ids, for all of which that are logged it must hold
-    instead: tuple[str, ...] = ()  # where none of them is logged
     below: float = 0.0  # level that the return has never reached
     size: float | None = None  # at most such a share of the size of the return of random actions
     above: float | None = None  # or the newest level is at least that

@@ -158,8 +158,6 @@ def _metrics_named(entry: RuleEntry) -> Iterator[str]:
         yield from entry.metric
     elif isinstance(entry, FollowsOutcome):
         yield from entry.outcome
-    elif isinstance(entry, KnownReturn):
-        yield from (*entry.metric, *entry.instead)
     elif isinstance(entry, Rescaling):
         yield from (entry.mean, *chain(*entry.spread))
     elif isinstance(entry, Symptom):

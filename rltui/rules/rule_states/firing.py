@@ -11,6 +11,7 @@ from rltui.common.problem import SEVERITIES
 from rltui.rules.evaluated_series.ended_series import ended
 from rltui.rules.evaluated_series.ticks import START, NonFinitePeriod, Ticks
 from rltui.rules.kinds import non_finite
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import (
     ENDED,
     NON_FINITE,
@@ -400,7 +401,9 @@ def _known(
     if isinstance(condition, FollowsOutcome):
         return not metrics.isdisjoint(condition.outcome)
     if isinstance(condition, KnownReturn):
-        return ENVIRONMENT in settings and not metrics.isdisjoint((*condition.metric, *condition.instead))
+        return ENVIRONMENT in settings and not metrics.isdisjoint(
+            (*metric_roles().returns, *metric_roles().returns_else)
+        )
     if isinstance(condition, Setting):
         return condition.id in settings
     if isinstance(condition, Gap):

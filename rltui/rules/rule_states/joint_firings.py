@@ -10,6 +10,7 @@ from rltui.common.arrays import Bools, Floats, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.evaluated_series.change_point import NEIGHBOURS
 from rltui.rules.evaluated_series.ticks import START, Ticks
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import RECORDING, AtResume, FollowsOutcome, Gap, KnownReturn, Rescaling, Rule, Setting
 from rltui.rules.rule_states.at_resume import change_at_resume
 from rltui.rules.rule_states.environment_returns import holds, level_of
@@ -136,11 +137,12 @@ def known_return_firing(
 ) -> Firing | None:
     """The firing of a condition on a return beside those that are known of its environment."""
     environment = environment_in(setting.text)
-    series = _series_of(condition.metric, evaluated) or _series_of(condition.instead, evaluated)
+    roles = metric_roles()
+    series = _series_of(roles.returns, evaluated) or _series_of(roles.returns_else, evaluated)
     if environment is None or not series or not holds(condition, environment, series):
         return None
     message = condition.message.replace("{environment}", environment.id)
-    rule = Rule(condition.id, (condition.metric[0],), "known-return", RECORDING, {}, {}, {}, message=message)
+    rule = Rule(condition.id, roles.returns[:1], "known-return", RECORDING, {}, {}, {}, message=message)
     before, limit = environment.random, environment.good
     if condition.mirrored:
         before, limit = environment.lowest, environment.highest
