@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
@@ -42,6 +42,8 @@ from rltui.schema.fields import (
     as_dict,
     table_of,
 )
+
+T = TypeVar("T")
 
 
 class RuleFile(NamedTuple):
@@ -129,6 +131,27 @@ class _RuleField(Field[Rule]):
         return _of_kind(kind if isinstance(kind, str) else "").check(value, path, report)
 
 
+class _EntriesField(ListField[T]):
+    """Entries of one kind. One that is `like` another of its file has that one's keys, but for its own."""
+
+    def check(self, value: object, path: KeyPath, report: Report) -> tuple[T, ...] | Invalid:
+        """See Field."""
+        if not isinstance(value, list):
+            return super().check(value, path, report)
+        whole = [each for each in value if isinstance(each, dict) and "like" not in each]
+        models = {str(each.get("id")): each for each in whole}
+        entries: list[object] = []
+        for index, entry in enumerate(value):
+            model = models.get(str(entry["like"])) if isinstance(entry, dict) and "like" in entry else {}
+            if model is None:
+                report((*path, index, "like"), "must be the id of an entry here that is not like another one")
+            elif model:
+                entries.append(model | {key: each for key, each in entry.items() if key != "like"})
+            else:
+                entries.append(entry)
+        return super().check(entries, path, report)
+
+
 @cache
 def _of_kind(kind: str) -> TableField[Rule]:
     own: dict[str, Field[Any]] = dict.fromkeys(NUMBERS.get(kind, ()), NumberField())
@@ -159,14 +182,14 @@ def rule_file() -> TableField[RuleFile]:
     gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID)
     return table_of(
         RuleFile,
-        rule=ListField(_RuleField()),
-        symptom=ListField(replace(symptom, strict=True)),
+        rule=_EntriesField(_RuleField()),
+        symptom=_EntriesField(replace(symptom, strict=True)),
         gap=ListField(replace(gap, strict=True)),
         rescaling=ListField(replace(rescaling, strict=True)),
         at_resume=ListField(replace(table_of(AtResume, id=_ID), strict=True)),
         follows_outcome=ListField(replace(table_of(FollowsOutcome, id=_ID), strict=True)),
         group=ListField(replace(table_of(Group, id=_ID), strict=True)),
         metric_group=ListField(replace(table_of(MetricGroup, id=_ID), strict=True)),
-        known_return=ListField(replace(table_of(KnownReturn, id=_ID), strict=True)),
+        known_return=_EntriesField(replace(table_of(KnownReturn, id=_ID), strict=True)),
         setting=ListField(replace(table_of(Setting, id=_ID, pane=_pane_field()), strict=True)),
     )

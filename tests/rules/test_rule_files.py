@@ -40,6 +40,8 @@ FAULTS = [
         '[[symptom]]\nid = "x"\nseverity = "warning"\ntitle = "t"\nmessage = "m"\nall = 3',
         "all must be a list",
     ),
+    ('[[rule]]\nid = "x"\nlike = "other"', "like must be the id of an entry"),
+    ('[[rule]]\nid = "x"\nlike = ["x"]', "like must be the id of an entry"),
     ('[[group]]\nid = "x"\nrules = ["y"]\n[[group]]\nid = "y"\nrules = ["x"]', "not a rule"),
     ('[[metric_group]]\nid = "x"\nmetrics = ["reward.maen"]', "not a metric of the glossary"),
     ('[[gap]]\nid = "x"\ntrain = "reward.mean"\nheld_out = "reward.mean"\nabove = "x"', "above must be"),
@@ -121,6 +123,14 @@ explains = ["both"]
     (symptom,) = book.symptoms
     assert (symptom.all, symptom.none) == ((("one", "two"),), ("two", "one"))
     assert symptom.explains == ("one", "two")
+
+
+def test_an_entry_has_the_keys_of_the_one_that_it_is_like(tmp_path: Path) -> None:
+    """Its own keys count, and those of the other entry for all that it does not set."""
+    (tmp_path / "a.toml").write_text('[[rule]]\nid = "higher"\nlike = "good"\nbelow = 3\n' + GOOD)
+    book = load(tmp_path)
+    assert not book.problems
+    assert book.rules["higher"] == book.rules["good"]._replace(id="higher", numbers={"below": 3.0})
 
 
 def test_a_group_of_metrics_stands_for_them(tmp_path: Path) -> None:
