@@ -20,6 +20,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "chance",
         "waves",
         "lasting",
+        "steps",
     ),
     "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release", "recent"),
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),

@@ -385,3 +385,28 @@ def test_a_critic_that_explains_nothing_is_told_where_nothing_is_gained() -> Non
     )
     some = 0.3 + 0.1 * rng.standard_normal(count)
     assert "critic-not-trained" not in ids(evaluator_of(series | {"critic.explained_variance": some}))
+
+
+def test_responses_cut_since_the_first_log_are_told_after_few_logs() -> None:
+    """Logs of ten updates each: 36 updates in which neither cut responses nor the reward moved."""
+    steps = range(10, 81, 10)
+    cut = {"lengths.response_clip_fraction": 0.9 + 0.03 * NOISE.normal(size=8)}
+    reward = {"reward.mean": 0.4 + 0.05 * NOISE.normal(size=8)}
+    fewer = {"lengths.response_clip_fraction": np.linspace(0.95, 0.35, 8)}
+    risen = {"reward.mean": np.linspace(0.1, 0.9, 8)}
+    for series, told in ((cut | reward, True), (fewer | reward, False), (cut | risen, False), (cut, False)):
+        evaluator = new_evaluator()
+        evaluator.feed([fresh(tag, values, steps) for tag, values in series.items()])
+        assert ("truncation-throughout" in ids(evaluator, "warning")) is told
+    assert quiet(cut | reward)  # one update each
+
+
+def test_where_no_response_ever_ended_there_is_none_to_learn_from() -> None:
+    """All responses of five logs were cut and the reward stands: told at once, until some end."""
+    reward = 0.4 + 0.05 * NOISE.normal(size=60)
+    evaluator = evaluator_of({"reward.mean": reward[:6], "lengths.response_clip_fraction": np.ones(6)})
+    assert ids(evaluator, "warning") == {"truncation-throughout"}
+    some = np.append(np.ones(3), np.full(3, 0.94))
+    assert quiet({"reward.mean": reward[:6], "lengths.response_clip_fraction": some})
+    learnt = np.concatenate([np.ones(6), np.linspace(1, 0, 10), np.zeros(44)])
+    assert not ids(evaluator_of({"reward.mean": reward, "lengths.response_clip_fraction": learnt}), "warning")

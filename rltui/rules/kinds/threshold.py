@@ -11,6 +11,8 @@ limit. Further conditions:
   logged, single ticks without any spread are usual; of a share of many groups fewer ticks are enough.
 - `lasting`: the series has been beyond the limit for that share of the run up to now.
 - `never_below`: no earlier tick was below that number.
+- `steps`: so many steps have passed since the first tick. What takes updates takes them however often they
+  are logged.
 - `errors`: the level is below the best one by so many errors of a median of three, which follow from the
   noise and from the number of responses that a rate is over.
 
@@ -120,6 +122,8 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     if lasting:
         on &= window.at - inside >= lasting * (window.at + 1)
         began = first_beyond.__getitem__
+    if steps := rule.number("steps", 0.0):
+        on &= window.ticks.last[window.at] - window.ticks.first[0] >= steps
     margin = rule.number("release", 0.1)
     off, limit, upward = np.isfinite(level), low, False
     if low is not None:
