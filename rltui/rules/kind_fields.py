@@ -46,6 +46,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "young",
         "effect",
         "own_noise",
+        "at_once",
         "lasting",
         "present",
         "explored",

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.runs.evaluators import evaluator_of, ids
+from tests.support.runs.evaluators import evaluator_of, fresh, ids, new_evaluator
 
 NOISE = np.random.default_rng(17)
 KL = {"policy.approx_kl": 0.005 + 0.001 * NOISE.normal(size=120)}
+
+
+def test_half_of_a_gain_lost_at_once_is_a_crash() -> None:
+    """A reward without noise that falls in one step has crashed; one that comes down slowly has not yet."""
+    risen = np.concatenate((np.linspace(-41, -25, 18), np.full(46, -25.4)))
+    crashed = np.append(risen, np.full(16, -34.5))
+    slower = np.append(risen, np.linspace(-25.4, -34.5, 16))
+    for values, told in ((crashed, True), (slower, False)):
+        evaluator = new_evaluator()
+        evaluator.feed([fresh("reward.mean", values, range(8, 8 * len(values) + 1, 8))])
+        assert ("reward-crash" in ids(evaluator, "critical")) is told
 
 
 def test_a_kl_estimate_below_zero_is_no_distance_from_the_reference() -> None:
