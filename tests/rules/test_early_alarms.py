@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.support.runs.evaluators import evaluator_of, fresh, ids, new_evaluator
 
 NOISE = np.random.default_rng(17)
+RETURN, LENGTH = "reward.episode_return.mean", "lengths.episode.mean"
 KL = {"policy.approx_kl": 0.005 + 0.001 * NOISE.normal(size=120)}
+FALLEN = np.concatenate(([2200, 1600, 900, 500, 300], np.linspace(250, 5, 15), 20 * NOISE.normal(size=100)))
+LEARNT = np.concatenate((FALLEN[:20], np.linspace(5, 2600, 100)))
+
+
+@pytest.mark.parametrize(
+    ("name", "faulty", "well"),
+    [
+        ("on-policy-below-start", {RETURN: FALLEN, **KL}, {RETURN: LEARNT, **KL}),
+        ("on-policy-below-start", {RETURN: FALLEN, **KL}, {RETURN: FALLEN, "critic.q.mean": FALLEN, **KL}),
+    ],
+)
+def test_a_fault_is_told_while_the_run_goes_on(
+    name: str, faulty: dict[str, np.ndarray], well: dict[str, np.ndarray]
+) -> None:
+    """The series that show it are told, those that differ in what makes it a fault are not."""
+    assert name in ids(evaluator_of(faulty), "warning")
+    assert name not in ids(evaluator_of(well))
 
 
 def test_half_of_a_gain_lost_at_once_is_a_crash() -> None:
