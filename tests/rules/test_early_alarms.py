@@ -12,6 +12,9 @@ RETURN, LENGTH = "reward.episode_return.mean", "lengths.episode.mean"
 KL = {"policy.approx_kl": 0.005 + 0.001 * NOISE.normal(size=120)}
 FALLEN = np.concatenate(([2200, 1600, 900, 500, 300], np.linspace(250, 5, 15), 20 * NOISE.normal(size=100)))
 LEARNT = np.concatenate((FALLEN[:20], np.linspace(5, 2600, 100)))
+LOSS = np.concatenate((np.full(60, 0.02), np.linspace(0.02, 1.8, 340))) * (1 + 0.1 * NOISE.normal(size=400))
+FLAT = 40 + 10 * NOISE.normal(size=400)
+EXPLORES = {"policy.exploration": np.linspace(1, 0.5, 400)}
 
 
 @pytest.mark.parametrize(
@@ -19,6 +22,16 @@ LEARNT = np.concatenate((FALLEN[:20], np.linspace(5, 2600, 100)))
     [
         ("on-policy-below-start", {RETURN: FALLEN, **KL}, {RETURN: LEARNT, **KL}),
         ("on-policy-below-start", {RETURN: FALLEN, **KL}, {RETURN: FALLEN, "critic.q.mean": FALLEN, **KL}),
+        (
+            "loss-grows-without-gain",
+            {RETURN: FLAT, "optimizer.loss": LOSS, **EXPLORES},
+            {RETURN: FLAT + np.linspace(0, 300, 400), "optimizer.loss": LOSS, **EXPLORES},
+        ),
+        (
+            "loss-grows-without-gain",
+            {RETURN: FLAT, "critic.loss": LOSS, **EXPLORES},
+            {RETURN: FLAT, "critic.loss": LOSS[:60], **EXPLORES},
+        ),
     ],
 )
 def test_a_fault_is_told_while_the_run_goes_on(
