@@ -14,6 +14,7 @@ FALLEN = np.concatenate(([2200, 1600, 900, 500, 300], np.linspace(250, 5, 15), 2
 LEARNT = np.concatenate((FALLEN[:20], np.linspace(5, 2600, 100)))
 LOSS = np.concatenate((np.full(60, 0.02), np.linspace(0.02, 1.8, 340))) * (1 + 0.1 * NOISE.normal(size=400))
 FLAT = 40 + 10 * NOISE.normal(size=400)
+SHORTER = np.concatenate(([4.2, 3.8, 3.6], np.linspace(3.5, 2, 12), np.full(25, 2.0)))
 EXPLORES = {"policy.exploration": np.linspace(1, 0.5, 400)}
 
 
@@ -31,6 +32,16 @@ EXPLORES = {"policy.exploration": np.linspace(1, 0.5, 400)}
             "loss-grows-without-gain",
             {RETURN: FLAT, "critic.loss": LOSS, **EXPLORES},
             {RETURN: FLAT, "critic.loss": LOSS[:60], **EXPLORES},
+        ),
+        (
+            "episodes-end-at-once",
+            {LENGTH: SHORTER, RETURN: -SHORTER},
+            {LENGTH: SHORTER, RETURN: 4 - SHORTER},
+        ),
+        (
+            "episodes-end-at-once",
+            {LENGTH: SHORTER, RETURN: -SHORTER},
+            {LENGTH: 2 * SHORTER, RETURN: -SHORTER},
         ),
     ],
 )
