@@ -16,6 +16,7 @@ LOSS = np.concatenate((np.full(60, 0.02), np.linspace(0.02, 1.8, 340))) * (1 + 0
 FLAT = 40 + 10 * NOISE.normal(size=400)
 SHORTER = np.concatenate(([4.2, 3.8, 3.6], np.linspace(3.5, 2, 12), np.full(25, 2.0)))
 EXPLORES = {"policy.exploration": np.linspace(1, 0.5, 400)}
+ZEROS = {"optimizer.loss": np.zeros(14), "optimizer.grad_norm": np.zeros(14)}
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,9 @@ EXPLORES = {"policy.exploration": np.linspace(1, 0.5, 400)}
             {LENGTH: SHORTER, RETURN: -SHORTER},
             {LENGTH: 2 * SHORTER, RETURN: -SHORTER},
         ),
+        ("loss-and-gradient-zero", ZEROS, ZEROS | {"optimizer.loss": np.full(14, 0.69)}),
+        ("loss-and-gradient-zero", ZEROS, ZEROS | {"reward.zero_std_fraction": np.ones(14)}),
+        ("loss-and-gradient-zero", ZEROS, ZEROS | {"policy.exploration": np.ones(14)}),
     ],
 )
 def test_a_fault_is_told_while_the_run_goes_on(
