@@ -54,7 +54,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "below-start": ("fraction", "sigmas", "least", "young", "lasting", "steps", "episodes"),
     "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
     "gained": ("sigmas", "within", "newest"),
-    "non-finite": ("after", "least", "lasting", "passing"),
+    "non-finite": ("after", "least", "lasting", "passing", "share"),
     "ended": (),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -33,11 +33,15 @@ def _concerns(rule: Rule, period: NonFinitePeriod, points: int) -> bool:
     """Whether a rule is about a period of non-finite values, in a series of so many points.
 
     A period lasts while more than half of the points since its first one are non-finite: a gradient that
-    overflows once loses an update, weights that are NaN make every value NaN.
+    overflows once loses an update, weights that are NaN make every value NaN. With `share` so many of the
+    points since its first one must be.
     """
     if period.count < rule.number("least", 1) or period.after < rule.number("after", 0):
         return False
-    lasts = period.count > 0.5 * (points - period.after - period.before)
+    since = points - period.after - period.before
+    if period.count < rule.number("share", 0) * since:
+        return False
+    lasts = period.count > 0.5 * since
     if rule.number("passing", 0):
         return not lasts
     return not rule.number("lasting", 0) or (lasts and period.count >= rule.number("lasting", 0))
