@@ -24,6 +24,7 @@ WAVE_WINDOWS = 12  # windows before the fall, from which that deviation is taken
 GAINED = 0.3  # share of the range by which the best level must be above the start to count as gained
 LOST = 0.5  # share of a fall that must have been gained; for less, twice the deviations
 YOUNG = 40  # ticks in which small changes are exploration
+RELEASE = 0.25  # share of the range above the limit, at which it is resolved
 FEW_FACTOR = 1.5  # times the deviations for a fall over `few` ticks
 
 
@@ -41,7 +42,7 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
             on |= sooner
     if stays_idle(idle, on):
         return None
-    off = level > limit + rule.number("release", 0.25) * span
+    off = level > limit + RELEASE * span
     return ConditionStates(on, off, level, limit, began, upward=False)
 
 

@@ -78,6 +78,7 @@ RECOVERY_ERRORS = 3.0  # by which the newest mean must be above that level: as s
 # episodes are those of one or two. In a young run that is not known yet.
 PEAK, FORGOTTEN = 10, 50
 EXPLORING = 1.5  # times the gain: what falls by more is far below all that was before
+UNLEARNT = 0.5  # share of the range of the run's means that a level is below the start
 RECENT = 10  # parts of the run, of which the last gives the recovery
 # Parts of the run, and ticks at least: where all of the last part are above a level, it is reached.
 LATE, LATE_TICKS = 5, 20
@@ -90,7 +91,7 @@ EPISODE = 5  # steps of an episode in which actions have consequences
 
 
 def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The newest mean has lost a `fraction` of what the best one had gained, by `sigmas` errors.
+    """The newest mean has lost a `fraction` of what the best one had gained, by `SIGMAS` errors.
 
     The gain is counted from the lowest mean before the best, or from the first twentieth of the run. A
     policy that was never better than at its start has lost nothing: it may be exploring. Nor has one
@@ -108,17 +109,16 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
         return None
     found, fraction = _Fall(window, means), rule.number("fraction", 0.5)
     if means is not None:
-        fell, sigmas = means.falls(), rule.number("sigmas", SIGMAS)
+        fell = means.falls()
         quiet = bool(rule.number("own_noise", 0.0))
         deepest = (fell * means.pairs.most).max(axis=1) if quiet else means.deepest
-        rows = np.flatnonzero(deepest > sigmas * means.least)
-        rows = rows[deepest[rows] > sigmas * means.floor[rows]] if len(rows) else rows
+        rows = _perhaps_significant(deepest, means)
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
-            beyond = near = fell[row] > sigmas * error
-            if quiet and (fell[row] * means.pairs.most > sigmas * error).any():
-                near = beyond | (means.by_own_noise(row) > sigmas * error)
+            beyond = near = fell[row] > SIGMAS * error
+            if quiet and (fell[row] * means.pairs.most > SIGMAS * error).any():
+                near = beyond | (means.by_own_noise(row) > SIGMAS * error)
             lost: dict[int, tuple[float, float]] = {}
             for length in distinct(means.pairs.now[near]).tolist():
                 levels = _lost(rule, window, means, row, length, error, fraction)
@@ -126,7 +126,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                     lost[length] = levels
             added = False
             if lost:
-                significant = _significant(window, means, row, lost, beyond, sigmas, quiet)
+                significant = _significant(window, means, row, lost, beyond, quiet)
                 lasting = rule.number("lasting", 0.0)
                 added = any(found.add(row, length, *lost[length], lasting) for length in significant)
             if quiet and not added and (length := fell_at_once(window.ticks.value[: int(means.ticks[row])])):
@@ -134,6 +134,12 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 levels = _lost(rule, window, means, row, length, error, share)
                 added = levels is not None and found.add(row, length, *levels)
     return found.states(idle, present=bool(rule.number("present", 0.0)))
+
+
+def _perhaps_significant(fell: Floats, means: RunMeans) -> Ints:
+    """The moments at which a fall may be of `SIGMAS` errors, by lower bounds of these."""
+    rows = np.flatnonzero(fell > SIGMAS * means.least)
+    return rows[fell[rows] > SIGMAS * means.floor[rows]] if len(rows) else rows
 
 
 def fell_at_once(values: Floats) -> int:
@@ -212,7 +218,6 @@ def _significant(
     row: int,
     lengths: Iterable[int],
     beyond: Bools,
-    sigmas: float,
     quiet: bool,
 ) -> Iterator[int]:
     """The lengths of newest windows, of those given, whose falls are significant.
@@ -220,7 +225,7 @@ def _significant(
     `beyond`: (pairs,) whether they are so by the plain errors.
     """
     now, errors = means.pairs.now, means.errors(row, quiet)
-    sure = errors > sigmas
+    sure = errors > SIGMAS
     for length in lengths:
         if sure[now == length].any() and _exceeds_local_noise(window, means, row, length, errors):
             yield length
@@ -268,9 +273,9 @@ def _is_clear(means: RunMeans, row: int, length: int, multiple: float) -> bool:
 
 
 def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """The newest mean of a twentieth of the run or more is below its first tenth by `sigmas` errors.
+    """The newest mean of a twentieth of the run or more is below its first tenth by `SIGMAS` errors.
 
-    It is also below by a `fraction` of the range of the run's means. If the run was better in between, that
+    It is also below by half of the range of the run's means. If the run was better in between, that
     is a case for `gain_lost`. With `lasting` it has been below for so many ticks, and is not rising;
     with `steps` or `episodes` there must be so much experience.
     """
@@ -292,26 +297,24 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
         fell[
             (ticks // FIRST > LENGTHS) | ((MAX_WINDOW_SHARE * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))
         ] = -np.inf
-        sigmas = rule.number("sigmas", SIGMAS)
         fell[~experienced] = -np.inf
         deepest = np.maximum.reduce(fell, axis=1)
-        rows = np.flatnonzero(deepest > sigmas * means.least)
-        rows = rows[deepest[rows] > sigmas * means.floor[rows]] if len(rows) else rows
+        rows = _perhaps_significant(deepest, means)
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
-            if not fell[row].max() > sigmas * error:
+            if not fell[row].max() > SIGMAS * error:
                 continue
             count = int(means.ticks[row])
             parts = means.mean(*overlapping_windows(count, max(count // START, 2)))
             before = float(start[row, 0])
-            limit = before - rule.number("fraction", 0.5) * (max(parts.max(), before) - parts.min())
-            lost = np.flatnonzero((fell[row] > sigmas * error) & (now[row] < limit)).tolist()
+            limit = before - UNLEARNT * (max(parts.max(), before) - parts.min())
+            lost = np.flatnonzero((fell[row] > SIGMAS * error) & (now[row] < limit)).tolist()
             if lost and _surely(window.ticks.value[: int(first[row, 0])], limit, np.greater):
                 apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
                 smooth = float(means.smooth_deviation(row)[apart])
                 any(
-                    fell[row, place] > sigmas * smooth
+                    fell[row, place] > SIGMAS * smooth
                     and _large(rule, window, count, before - level, max(abs(before), abs(level)))
                     and found.add(row, int(LENGTHS[place]), before, limit, lasting)
                     for place, level in zip(lost, now[row, lost].tolist(), strict=True)
@@ -387,7 +390,7 @@ def _is_experienced(rule: Rule, window: RollingWindow, ticks: Ints) -> Bools:
 
 
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """Some fifth of the run is above its first tenth by `sigmas` errors, and by a share `within` of its size.
+    """Some fifth of the run is above its first tenth by `MIN_GAIN` errors and a share `within` of its size.
 
     The opposite of `no_gain`: a gain that is lost again has been one, unless only the `newest` fifth counts.
     """
@@ -400,14 +403,14 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
         newest = bool(rule.number("newest", 0.0))
         if newest:
             best = means.mean(means.ticks - wide, means.ticks)
-        gain, few, sigmas = best - start, np.sqrt(1 / wide + 1 / first), rule.number("sigmas", MIN_GAIN)
-        found = (gain >= _little(rule, window, start, best)) & (gain > sigmas * (means.floor * few))
+        gain, few = best - start, np.sqrt(1 / wide + 1 / first)
+        found = (gain >= _little(rule, window, start, best)) & (gain > MIN_GAIN * (means.floor * few))
         if stays_idle(idle, found):
             return None
         rows = np.arange(len(gain)) if newest else found.nonzero()[0]
         error = np.full(len(gain), np.inf)
         error[rows] = means.deviation(rows) * few[rows]
-        found &= gain > sigmas * error
+        found &= gain > MIN_GAIN * error
         # A wave of the newest fifth does not end it.
         on[means.moments], off[means.moments] = found, gain < GAIN_MARGIN * error if newest else ~found
         value[means.moments], limit[means.moments] = best, start

@@ -14,33 +14,34 @@ from rltui.rules.evaluated_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.rule import Rule
 
 AFTER = 3  # usual ticks that must follow
+TIMES, SIGMAS = 20.0, 20.0  # the usual size, and deviations from it, that the value exceeds
+LEAST = 1e-3  # size of a value that matters
 RECENT = 12  # ticks for which the condition holds afterwards
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     """Until there are enough ticks; within a multiple of the smallest size of the recent ones."""
-    length, least = RECENT + AFTER, rule.number("least", 0.0)
+    length = RECENT + AFTER
     if window.ticks.stride > 1:
         return IdleRange()
     if window.end < 2 * length:
         return IdleRange(until=2 * length)
     lowest, highest = window.range(BEFORE + length)
-    if max(-lowest, highest) <= least:
-        return IdleRange(-least, least)
-    return within_times(lowest, highest, rule.number("times", 20))
+    if max(-lowest, highest) <= LEAST:
+        return IdleRange(-LEAST, LEAST)
+    return within_times(lowest, highest, TIMES)
 
 
 def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The largest of the recent ticks against a multiple of the usual one, and the ticks after it."""
     m, length = len(window), RECENT + AFTER
-    times, least = rule.number("times", 20), rule.number("least", 0.0)
     usual, rows = np.abs(window.usual(length)), np.abs(window.rows(length))
-    limit = np.maximum(times * usual, least)
+    limit = np.maximum(TIMES * usual, LEAST)
     beyond = rows[:, :-AFTER] > limit[:, None]
     on = (beyond.sum(axis=1) == 1) & (usual > 0) & (window.at + 1 >= 2 * length) & (window.ticks.stride == 1)
     if stays_idle(idle, on):
         return None
-    limit = np.maximum(limit, usual + rule.number("sigmas", 20) * window.noise(length))
+    limit = np.maximum(limit, usual + SIGMAS * window.noise(length))
     beyond = rows[:, :-AFTER] > limit[:, None]
     on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
     place = beyond.argmax(axis=1)

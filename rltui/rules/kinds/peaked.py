@@ -15,6 +15,9 @@ from rltui.rules.rule import Rule
 
 LEVEL = 3  # ticks of a level
 AFTER = 4  # ticks that must follow the peak
+NOISES = 4.0  # deviations of the noise that the gain and the fall exceed
+LEAST = 0.1  # of the best score that they exceed, as for other losses of an outcome
+FRACTION = 0.25  # of the gain that must be lost
 
 
 def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -33,16 +36,16 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     usable = last >= LEVEL + AFTER
     now, top = level[np.maximum(last, 0)], best[np.maximum(last, 0)]
     noise = window.jitter(0)
-    far = np.maximum(rule.number("sigmas", 4) * noise, rule.number("least", 0.1) * np.abs(top))
+    far = np.maximum(NOISES * noise, LEAST * np.abs(top))
     on |= usable & (top - now > far)
     for k in np.flatnonzero(on).tolist():
         place = int(np.flatnonzero(level[: last[k] + 1] == top[k])[-1])
         gain = top[k] - lowest[place]
         on[k] = (
             last[k] - place >= AFTER
-            and top[k] - now[k] > rule.number("sigmas", 4) * rate_error(held[: int(window.at[k]) + 1])
-            and gain > max(rule.number("sigmas", 4) * noise[k], rule.number("least", 0.1) * abs(top[k]))
-            and top[k] - now[k] > rule.number("fraction", 0.25) * gain
+            and top[k] - now[k] > NOISES * rate_error(held[: int(window.at[k]) + 1])
+            and gain > max(NOISES * noise[k], LEAST * abs(top[k]))
+            and top[k] - now[k] > FRACTION * gain
         )
         began[k] = place + LEVEL // 2
     off |= usable & ~(top - now > 0.5 * far)

@@ -15,7 +15,10 @@ from rltui.rules.evaluated_series.robust_statistics import NORMAL, concordance, 
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.rule import Rule
 
-GAIN = 0.15  # share of its size that a reward must have gained
+FLAT, BEST = 3.0, 4.0  # deviations of noise that a flat level may change by, and a range must exceed
+# Of a level above the start: its ticks, the share of the range that it may be below the top, and the multiple
+# of the noise and the share of its size that it must have gained.
+ABOVE, TOP, CURVE, GAIN = 4, 0.25, 4.0, 0.15
 LEVEL = 5  # ticks of the present level of a series that was constant
 NEAR = 0.1  # of a value; the last step of an episode is often rewarded differently, one of ten in short ones
 TREND_Z = 2.2  # of the Mann-Kendall test, from which on a window is not flat; six values in order have 2.8
@@ -112,7 +115,7 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     on &= window.ticks.last[window.at] >= 2 * window.ticks.first[0]
     if stays_idle(idle, on):
         return None
-    least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
+    least = np.maximum(FLAT * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
     if "sees" in rule.numbers:
         on &= least <= rule.number("sees", 0.0) * np.abs(level)
     chosen = np.flatnonzero(on)
@@ -137,8 +140,7 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
 
     It no longer holds if the noise has grown to twice what the range exceeds.
     """
-    length = int(rule.number("window", 8))
-    fraction, sigmas = rule.number("fraction", 0.15), rule.number("sigmas", 3)
+    length, fraction = int(rule.number("window", 8)), rule.number("fraction", 0.15)
     top, bottom = window.extremes(length)
     level = window.level(length)
     limit = top - fraction * (top - bottom)
@@ -150,7 +152,7 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     noise = NORMAL * middle(np.sort(away, axis=1))
     noise = np.fmax(noise, np.fmin(window.jitter(0), window.bend())[chosen])
     noise = np.fmax(noise, _change(window)[chosen])
-    least = sigmas * noise + 1e-9
+    least = BEST * noise + 1e-9
     on[chosen] = (top - bottom)[chosen] > least
     off = level < limit - 0.1 * (top - bottom)
     off[chosen] |= (top - bottom)[chosen] < least / 2
@@ -174,15 +176,13 @@ def above_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
     For young runs, which are too short for a trend, a plateau, or means that tell noise that is slow
     (`gain_over_run.gained`).
     """
-    length = int(rule.number("window", 4))
-    fraction, start = rule.number("fraction", 0.25), window.start()[0]
-    top, bottom = window.extremes(length)
-    level = window.level(length)
-    limit = top - fraction * (top - bottom)
+    start, level = window.start()[0], window.level(ABOVE)
+    top, bottom = window.extremes(ABOVE)
+    limit = top - TOP * (top - bottom)
     least = GAIN * np.maximum(np.abs(top), np.abs(bottom))
     on = (level >= limit) & (level - start > least)
     if stays_idle(idle, on):
         return None
-    least = np.maximum(rule.number("sigmas", 4) * window.bend(), least)
+    least = np.maximum(CURVE * window.bend(), least)
     on &= level - start > least
     return ConditionStates(on, ~on & ~np.isnan(level), level, limit)

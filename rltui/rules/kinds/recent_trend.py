@@ -15,6 +15,7 @@ from rltui.rules.evaluated_series.robust_statistics import TREND_LENGTHS, trend_
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.rule import Rule
 
+MIN_Z = 2.5  # of the test
 NEWEST = 8  # ticks of the level at the end of a trend
 PARTS = 4  # of a trend, of which the first gives the level at its start
 
@@ -37,10 +38,10 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
 
 def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The z and the change against their limits."""
-    limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
+    direction = rule.words.get("direction", "up")
     z = window.trend()
     towards = -z if direction == "down" else z
-    on = np.abs(z) < limit if direction == "flat" else towards >= limit
+    on = np.abs(z) < MIN_Z if direction == "flat" else towards >= MIN_Z
     if stays_idle(idle, on):
         return None
     change = window.trend_change()

@@ -30,12 +30,12 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     """The change from the first sixth of the run to the last, in a direction: up, down, both, or flat."""
     course = window.course()
     moments, parts, first, last = course.moments, course.parts, course.first, course.last
-    direction, sure = rule.words.get("direction", "up"), rule.number("z", MIN_Z)
+    direction = rule.words.get("direction", "up")
     change = last - first
     least = np.maximum(rule.number("relative", 0.5) * np.abs(first), rule.number("absolute", 0.0))
     if direction == "flat":
         span = parts.max(axis=1) - parts.min(axis=1)
-        found = (np.abs(change) <= least) & (span <= 2 * least) & (np.abs(course.z) < sure)
+        found = (np.abs(change) <= least) & (span <= 2 * least) & (np.abs(course.z) < MIN_Z)
         over = ~found
     else:
         if stays_idle(idle, np.abs(change) > least):
@@ -43,10 +43,10 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         z = course.z
         towards, moved = _along(direction, z, change)
         _, late = _along(direction, z, last - parts[:, MIDDLE].mean(axis=1))
-        found = (towards >= sure) & (moved > least) & (late > LATE_SHARE * moved)
+        found = (towards >= MIN_Z) & (moved > least) & (late > LATE_SHARE * moved)
         for row in np.flatnonzero(found).tolist():
             found[row] = moved[row] > rule.number("noises", 2.0) * window.course_noise(int(moments[row]))
-        over = (towards < sure / 2) | (moved < 0.7 * least)
+        over = (towards < MIN_Z / 2) | (moved < 0.7 * least)
     if stays_idle(idle, found):
         return None
     m = len(window)
