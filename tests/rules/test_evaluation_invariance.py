@@ -248,7 +248,7 @@ def test_a_window_is_the_same_for_one_moment_and_for_many(every: int) -> None:
         rows = window.rows(30)
         return [
             *(window.level(length) for length in (1, 3, 8, 30)), *(window.usual(skip) for skip in (0, 5, 40)),
-            window.noise(5), window.noise(40), window.jitter(0), window.jitter(8, 3), window.loudest(8),
+            window.noise(5), window.noise(40), window.jitter(0), window.jitter(8), window.loudest(8),
             window.bend(), window.spread(30), *window.extremes(1), *window.extremes(8), window.trend(),
             window.trend_change(), window.trend_noise(), medians(rows), rows[:, -1], rows[:, 0],
         ]  # fmt: skip

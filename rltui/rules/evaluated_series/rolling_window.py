@@ -7,6 +7,8 @@ because several rules use the same. Levels are medians over several ticks, so no
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -34,7 +36,23 @@ NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # from differences of neighbours to t
 BENDS = float(np.sqrt(6.0))  # standard deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
 
-Key = tuple[str, int, int]
+Key = tuple[object, ...]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _kept(of: Callable[Concatenate[RollingWindow, P], T]) -> Callable[Concatenate[RollingWindow, P], T]:
+    """A method that is computed once for the same lengths."""
+
+    @wraps(of)
+    def kept(self: RollingWindow, /, *lengths: P.args, **named: P.kwargs) -> T:
+        key = of, *lengths
+        found: T | None = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = of(self, *lengths, **named)
+        return found
+
+    return kept
 
 
 class Course:
@@ -61,8 +79,7 @@ class RollingWindow:
     """A series at m moments; moment k sees the ticks up to position `at[k]`."""
 
     __slots__ = (
-        "_cache", "_course", "_has_means", "_means", "_moments", "_padded", "_parts", "_ranges", "_start",
-        "at", "begin", "end", "every", "ticks",
+        "_cache", "_has_means", "_means", "_moments", "_padded", "at", "begin", "end", "every", "ticks",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, moments: Moments) -> None:
@@ -70,12 +87,8 @@ class RollingWindow:
         self._moments = moments
         self.at, self.begin, self.end = moments.at, moments.begin, moments.end
         self.every = moments.every
-        self._cache: dict[Key, Floats] = {}
-        self._ranges: dict[int, tuple[float, float]] = {}
+        self._cache: dict[Key, Any] = {}
         self._padded: Floats | None = None
-        self._parts: list[tuple[slice, Floats, Floats]] | None = None
-        self._start: tuple[float, float, float] | None = None
-        self._course: Course | None = None
         self._has_means = False  # whether `_means` has been set
         self._means: RunMeans | None = None
 
@@ -117,17 +130,14 @@ class RollingWindow:
         """Number of columns of such rows that contain a tick at any moment, at least one."""
         return min(length, max(self.end - skip, 1))
 
+    @_kept
     def range(self, length: int) -> tuple[float, float]:
         """Lowest and highest of all ticks that the moments see among their last `length`.
 
         Medians are within this range, from which most rules see that they hold at no moment.
         """
-        begin = max(self.begin + 1 - length, 0)
-        found = self._ranges.get(begin)
-        if found is None:
-            held = self.ticks.value[begin : self.end]
-            found = self._ranges[begin] = float(held.min()), float(held.max())
-        return found
+        held = self.recent(length)
+        return float(held.min()), float(held.max())
 
     def recent(self, length: int) -> Floats:
         """All ticks that the moments see among their last `length`."""
@@ -139,139 +149,107 @@ class RollingWindow:
         carried = self.ticks.marks.get(length, held)
         return min(*held, *carried, *self.ticks.start), max(*held, *carried, *self.ticks.start)
 
+    @_kept
     def level(self, length: int) -> Floats:
         """(m,) median of the last `length` ticks; NaN with fewer."""
-        key = ("level", length, 0)
-        found = self._cache.get(key)
-        if found is None:
-            first = self._moments.first(length)
-            if length == 1:
-                found = self.ticks.value[self.at]
-            else:
-                found = np.full(len(self.at), np.nan)
-                if first < len(self.at):
-                    table = self._table(first, length, 0)
-                    table.sort(axis=1)
-                    found[first:] = middle(table)
-            self._cache[key] = found
+        if length == 1:
+            return self.ticks.value[self.at]
+        found, first = np.full(len(self.at), np.nan), self._moments.first(length)
+        if first < len(self.at):
+            table = self._table(first, length, 0)
+            table.sort(axis=1)
+            found[first:] = middle(table)
         return found
 
+    @_kept
     def usual(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) median of up to `length` ticks before the last `skip`; NaN with fewer than `BEFORE_MIN`."""
-        key = ("usual", length, skip)
-        found = self._cache.get(key)
-        if found is None:
-            found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
-            if first < len(self.at) and length >= BEFORE_MIN:
-                table = self._table(first, self._used_columns(length, skip), skip)
-                found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
-            self._cache[key] = found
+        found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
+        if first < len(self.at) and length >= BEFORE_MIN:
+            table = self._table(first, self._used_columns(length, skip), skip)
+            found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
         return found
 
-    def noise(self, skip: int, length: int = BEFORE) -> Floats:
+    @_kept
+    def noise(self, skip: int) -> Floats:
         """(m,) robust standard deviation of the ticks of `usual`."""
-        key = ("noise", length, skip)
-        found = self._cache.get(key)
-        if found is None:
-            usual, first = self.usual(skip, length), self._moments.first(BEFORE_MIN + skip)
-            found = np.full(len(self.at), np.nan)
-            if first < len(self.at):
-                away = self._table(first, self._used_columns(length, skip), skip)
-                away -= usual[first:, None]
-                np.abs(away, out=away)
-                found[first:] = NORMAL * medians_of(away, self._moments.have(length, skip)[first:])
-            self._cache[key] = found
+        usual, first = self.usual(skip), self._moments.first(BEFORE_MIN + skip)
+        found = np.full(len(self.at), np.nan)
+        if first < len(self.at):
+            away = self._table(first, self._used_columns(BEFORE, skip), skip)
+            away -= usual[first:, None]
+            np.abs(away, out=away)
+            found[first:] = NORMAL * medians_of(away, self._moments.have(BEFORE, skip)[first:])
         return found
 
-    def jitter(self, skip: int, length: int = BEFORE) -> Floats:
+    @_kept
+    def jitter(self, skip: int) -> Floats:
         """(m,) robust deviation of the same from differences of neighbours, unaffected by trends."""
-        key = ("jitter", length, skip)
-        found = self._cache.get(key)
-        if found is None:
-            rows = self.rows(max(self._used_columns(length, skip), 2), skip)
-            away = np.abs(rows[:, 1:] - rows[:, :-1])
-            found = NEIGHBOURS * medians_of(away, self._moments.have(length - 1, skip + 1))
-            self._cache[key] = found
-        return found
+        rows = self.rows(max(self._used_columns(BEFORE, skip), 2), skip)
+        away = np.abs(rows[:, 1:] - rows[:, :-1])
+        return NEIGHBOURS * medians_of(away, self._moments.have(BEFORE - 1, skip + 1))
 
+    @_kept
     def loudest(self, skip: int) -> Floats:
         """(m,) largest jitter so far, so that early noise still counts when the series has become quiet.
 
         Carried from window to window, as `extremes` is.
         """
-        key = ("loudest", BEFORE, skip)
-        found = self._cache.get(key)
-        if found is None:
-            mark = -1 - skip
-            found = np.full(len(self), self.ticks.marks.get(mark, (np.nan, np.nan))[0])
-            known = self._moments.first(BEFORE_MIN + skip)
-            if known < len(self):
-                found[known:] = np.fmax.accumulate(np.fmax(self.jitter(skip)[known:], found[0]))
-            self.ticks.marks[mark] = (float(found[-1]), np.nan)
-            self._cache[key] = found
+        mark = -1 - skip
+        found = np.full(len(self), self.ticks.marks.get(mark, (np.nan, np.nan))[0])
+        known = self._moments.first(BEFORE_MIN + skip)
+        if known < len(self):
+            found[known:] = np.fmax.accumulate(np.fmax(self.jitter(skip)[known:], found[0]))
+        self.ticks.marks[mark] = (float(found[-1]), np.nan)
         return found
 
+    @_kept
     def bend(self) -> Floats:
         """(m,) robust deviation from second differences of recent ticks, unaffected by a steady climb."""
-        key = ("bend", BENT, 0)
-        found = self._cache.get(key)
-        if found is None:
-            rows = self.rows(BENT)
-            away = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
-            have = np.clip(self.at - 1, 0, BENT - 2)
-            found = self._cache[key] = NORMAL * medians_of(away, have) / BENDS
-        return found
+        rows = self.rows(BENT)
+        away = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
+        return NORMAL * medians_of(away, np.clip(self.at - 1, 0, BENT - 2)) / BENDS
 
+    @_kept
     def spread(self, length: int) -> Floats:
         """(m,) highest minus lowest of the last `length` ticks; NaN with fewer."""
-        key = ("spread", length, 0)
-        found = self._cache.get(key)
-        if found is None:
-            found, first = np.full(len(self.at), np.nan), self._moments.first(length)
-            if first < len(self.at):
-                rows = self._rows(self.at[first:], length, 0)
-                found[first:] = np.maximum.reduce(rows, axis=1) - np.minimum.reduce(rows, axis=1)
-            self._cache[key] = found
+        found, first = np.full(len(self.at), np.nan), self._moments.first(length)
+        if first < len(self.at):
+            rows = self._rows(self.at[first:], length, 0)
+            found[first:] = np.maximum.reduce(rows, axis=1) - np.minimum.reduce(rows, axis=1)
         return found
 
+    @_kept
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks; NaN with too few."""
-        found = self._start
-        if found is None:
-            start = self.ticks.start
-            known = len(start) >= START
-            found = (sorted(start)[START // 2], min(start), max(start)) if known else (np.nan,) * 3
-            self._start = found
-        return found
+        start = self.ticks.start
+        known = len(start) >= START
+        return (sorted(start)[START // 2], min(start), max(start)) if known else (np.nan,) * 3
 
+    @_kept
     def extremes(self, length: int) -> tuple[Floats, Floats]:
         """(m,) highest and lowest level so far, including the start; NaN before the start is known.
 
         Carried in `Ticks.marks` from window to window, so it must be computed for every window or none.
         """
-        key, other = ("best", length, 0), ("worst", length, 0)
-        if key not in self._cache:
-            start, level = self.start()[0], self.level(length)
-            high, low = self.ticks.marks.get(length, (start, start))
-            best, worst = np.fmax.accumulate(np.fmax(level, high)), np.fmin.accumulate(np.fmin(level, low))
-            self.ticks.marks[length] = (float(best[-1]), float(worst[-1]))
-            self._cache[key], self._cache[other] = best, worst
-        return self._cache[key], self._cache[other]
+        start, level = self.start()[0], self.level(length)
+        high, low = self.ticks.marks.get(length, (start, start))
+        best, worst = np.fmax.accumulate(np.fmax(level, high)), np.fmin.accumulate(np.fmin(level, low))
+        self.ticks.marks[length] = (float(best[-1]), float(worst[-1]))
+        return best, worst
 
     def next_course(self) -> int:
         """The number of ticks at which the whole run may be evaluated again."""
         return self._moments.next_course
 
+    @_kept
     def course(self) -> Course:
         """The whole run, at the moments at which it is evaluated."""
-        found = self._course
-        if found is None:
-            moments = self._moments.course
-            parts = np.empty((len(moments), TREND_PARTS))
-            for row, end in enumerate(self.at[moments].tolist()):
-                parts[row] = middle(np.sort(self._parts_of_run(end), axis=1))
-            found = self._course = Course(moments, parts)
-        return found
+        moments = self._moments.course
+        parts = np.empty((len(moments), TREND_PARTS))
+        for row, end in enumerate(self.at[moments].tolist()):
+            parts[row] = middle(np.sort(self._parts_of_run(end), axis=1))
+        return Course(moments, parts)
 
     def course_noise(self, moment: int) -> float:
         """Robust deviation within the parts of the whole run, at one moment."""
@@ -293,43 +271,41 @@ class RollingWindow:
                 self._means = RunMeans(self.ticks, moments, self.at[moments] + 1)
         return self._means
 
+    @_kept
     def trend(self) -> Floats:
         """(m,) Mann-Kendall z over the window of the trend; NaN with too few ticks.
 
         The window is the last fifth of the run, at least 24 ticks (two per part), at most 96.
         """
-        return self._of_trend("trend", concordance)
+        return self._of_trend(concordance)
 
+    @_kept
     def trend_change(self) -> Floats:
         """(m,) change over that window; NaN with too few ticks."""
-        return self._of_trend("change", rise)
+        return self._of_trend(rise)
 
-    def _of_trend(self, name: str, of: Callable[[Floats], Floats]) -> Floats:
-        found = self._cache.get((name, 0, 0))
-        if found is None:
-            found = self._cache[name, 0, 0] = np.full(len(self.at), np.nan)
-            for chosen, _, parts in self._trends():
-                found[chosen] = of(parts)
+    def _of_trend(self, of: Callable[[Floats], Floats]) -> Floats:
+        found = np.full(len(self.at), np.nan)
+        for chosen, _, parts in self._trends():
+            found[chosen] = of(parts)
         return found
 
+    @_kept
     def trend_noise(self) -> Floats:
         """(m,) robust deviation within the window of the trend."""
-        key = ("trend noise", 0, 0)
-        found = self._cache.get(key)
-        if found is None:
-            found = self._cache[key] = np.full(len(self), np.nan)
-            for chosen, rows, parts in self._trends():
-                away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - parts[:, :, None])
-                found[chosen] = NORMAL * middle(np.sort(away.reshape(len(rows), -1), axis=1))
+        found = np.full(len(self), np.nan)
+        for chosen, rows, parts in self._trends():
+            away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - parts[:, :, None])
+            found[chosen] = NORMAL * middle(np.sort(away.reshape(len(rows), -1), axis=1))
         return found
 
+    @_kept
     def _trends(self) -> list[tuple[slice, Floats, Floats]]:
         """For each length of a trend: its moments, their rows, the medians of their parts."""
-        if self._parts is None:
-            self._parts = []
-            edges = [*self.at.searchsorted(TREND_FROM).tolist(), len(self)]
-            for length, begin, end in zip(TREND_LENGTHS[1:], edges, edges[1:], strict=False):
-                if begin < end:
-                    rows = self._rows(self.at[begin:end], length, 0)
-                    self._parts.append((slice(begin, end), rows, part_medians(rows)))
-        return self._parts
+        found = []
+        edges = [*self.at.searchsorted(TREND_FROM).tolist(), len(self)]
+        for length, begin, end in zip(TREND_LENGTHS[1:], edges, edges[1:], strict=False):
+            if begin < end:
+                rows = self._rows(self.at[begin:end], length, 0)
+                found.append((slice(begin, end), rows, part_medians(rows)))
+        return found
