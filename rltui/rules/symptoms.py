@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rltui.common.problem import SEVERITIES, Severity
 from rltui.metrics.glossary_files import glossary
@@ -27,14 +27,7 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     the whole symptom: they would repeat it. Some symptoms hold only of a run that is over (`run_over`),
     and then only if no warning says the cause.
     """
-    found: list[tuple[Symptom, list[list[Firing]]]] = []
-    for symptom, alternatives in state.series.candidates(state.possible()):
-        if symptom.run_over and not (run_over and state.series.is_whole()):
-            continue
-        for groups in alternatives:
-            if held := _holds(symptom, groups, state):
-                found.append((symptom, held))
-                break
+    found = list(_held(state, run_over))
     severities = {symptom.id: _severity(symptom, state) for symptom, _ in found}
     found.sort(key=lambda item: (item[0].run_over, -RANK[severities[item[0].id]]))
     owner: dict[str, str] = {}
@@ -58,18 +51,10 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
         covered = [
             firing
             for rule_id, firings in state.firing.items()
-            if owner.get(rule_id) == symptom.id and firings[0].rule.severity != SEVERITIES[0]
+            if owner.get(rule_id) == symptom.id
             for firing in firings
         ]
-        if symptom.together:
-            begun = min(part.since_step for part in parts)
-            covered = [each for each in covered if each.since_step >= begun or each.rule.kind == NON_FINITE]
-        evidence = [*parts, *covered]
-        dating = [part for part in held if any(firing.rule.dates for firing in part)]
-        if symptom.begins_last:
-            since = max(map(_first_step, dating or held))
-        else:
-            since = _first_step(evidence if dating else parts)
+        evidence, since = _evidence(symptom, held, covered)
         below = (finding.severity for finding in single if owner.get(finding.id) == symptom.id)
         severity = max((severities[symptom.id], *below), key=RANK.__getitem__)
         gathered.append(symptom_finding(symptom, evidence, since, severity))
@@ -80,6 +65,33 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
         for finding in single
         if finding.id not in repeated
     ] + gathered
+
+
+def _held(state: FiringState, run_over: bool) -> Iterator[tuple[Symptom, list[list[Firing]]]]:
+    """The symptoms that hold, each with the firings that make it up."""
+    for symptom, alternatives in state.series.candidates(state.possible()):
+        if symptom.run_over and not (run_over and state.series.is_whole()):
+            continue
+        for groups in alternatives:
+            if held := _holds(symptom, groups, state):
+                yield symptom, held
+                break
+
+
+def _evidence(
+    symptom: Symptom, held: Sequence[Sequence[Firing]], covered: Sequence[Firing]
+) -> tuple[list[Firing], int]:
+    """The firings that make up a symptom and those that it explains, and the step since which it holds."""
+    parts = [firing for part in held for firing in part]
+    covered = [each for each in covered if each.rule.severity != SEVERITIES[0]]
+    if symptom.together:
+        begun = min(part.since_step for part in parts)
+        covered = [each for each in covered if each.since_step >= begun or each.rule.kind == NON_FINITE]
+    evidence = [*parts, *covered]
+    dating = [part for part in held if any(firing.rule.dates for firing in part)]
+    if symptom.begins_last:
+        return evidence, max(map(_first_step, dating or held))
+    return evidence, _first_step(evidence if dating else parts)
 
 
 def _severity(symptom: Symptom, state: FiringState) -> Severity:

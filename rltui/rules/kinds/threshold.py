@@ -26,6 +26,7 @@ ticks keep their length.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -98,30 +99,14 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         return None
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
-    began, held = first_in(window, beyond, length), window.ticks.value[: window.end]
-    chance, lasting = rule.number("chance", 0.0), rule.number("lasting", 0.0)
+    began = first_in(window, beyond, length)
     if waves := rule.number("waves", 0.0):
-        error = waves * np.nan_to_num(window.noise(length))
-        on &= _outside(level, None if low is None else low - error, None if high is None else high + error)
+        on &= _outside(level, *_moved(low, high, waves * np.nan_to_num(window.noise(length))))
     if errors := rule.number("errors", 0.0):
-        noise = np.nan_to_num(np.fmin(window.jitter(0), window.bend())) * MEDIAN_OF_THREE
-        best = window.extremes(length)[0]
-        for k in np.flatnonzero(on).tolist():
-            least = max(rate_error(held[: int(window.at[k]) + 1]), float(noise[k]))
-            on[k] = best[k] - level[k] > errors * least
-    if chance or lasting:
-        whole = _outside(np.abs(held) if absolute else held, _last(low), _last(high))
-        inside = np.maximum.accumulate(np.where(whole, -1, np.arange(len(held))))[window.at]
-        first_beyond = (inside + 1).tolist()  # of those that have been beyond the limit without a break
-    if chance:
-        began = list(map(min, map(began, range(len(window))), first_beyond)).__getitem__
-        held_on = np.flatnonzero(on)
-        share = rule.number("share", 0.75)
-        least = length if bounds_of(window.ticks.canonical) == SHARE and _is_of_many(held) else 2 * length
-        on[held_on] = _beyond_chance(whole, window.at[held_on] + 1, length, share, chance, least)
-    if lasting:
-        on &= window.at - inside >= lasting * (window.at + 1)
-        began = first_beyond.__getitem__
+        on &= _below_best(window, level, on, length, errors)
+    if {"chance", "lasting"} & rule.numbers.keys():
+        held = np.abs(window.ticks.value[: window.end]) if absolute else window.ticks.value[: window.end]
+        on, began = _lasting(rule, window, on, began, _outside(held, _last(low), _last(high)))
     if steps := rule.number("steps", 0.0):
         on &= window.ticks.last[window.at] - window.ticks.first[0] >= steps
     margin = rule.number("release", 0.1)
@@ -134,6 +119,42 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         upward = low is None or not (level < low).all()
     far = None if low is None or high is None else np.maximum(low - level, level - high)
     return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
+
+
+def _moved(low: Limit | None, high: Limit | None, by: Floats) -> tuple[Limit | None, Limit | None]:
+    """Limits that are farther away."""
+    return None if low is None else low - by, None if high is None else high + by
+
+
+def _below_best(window: RollingWindow, level: Floats, asked: Bools, length: int, errors: float) -> Bools:
+    """(m,) whether a level is below the best one by so many errors, of the moments that are asked for."""
+    found, best = asked.copy(), window.extremes(length)[0]
+    noise = np.nan_to_num(np.fmin(window.jitter(0), window.bend())) * MEDIAN_OF_THREE
+    for k in np.flatnonzero(asked).tolist():
+        least = max(rate_error(window.ticks.value[: int(window.at[k]) + 1]), float(noise[k]))
+        found[k] = best[k] - level[k] > errors * least
+    return found
+
+
+def _lasting(
+    rule: Rule, window: RollingWindow, on: Bools, began: Callable[[int], int], whole: Bools
+) -> tuple[Bools, Callable[[int], int]]:
+    """At which moments ticks are beyond the limit for longer than by chance, or for long; their onsets.
+
+    `whole`: (n,) which of all ticks are beyond it.
+    """
+    inside = np.maximum.accumulate(np.where(whole, -1, np.arange(len(whole))))[window.at]
+    first = (inside + 1).tolist()  # of those that have been beyond the limit without a break
+    if chance := rule.number("chance", 0.0):
+        began = list(map(min, map(began, range(len(window))), first)).__getitem__
+        length, share, asked = int(rule.number("window", 5)), rule.number("share", 0.75), np.flatnonzero(on)
+        many = bounds_of(window.ticks.canonical) == SHARE and _is_of_many(window.ticks.value[: window.end])
+        least = length if many else 2 * length
+        on[asked] = _beyond_chance(whole, window.at[asked] + 1, length, share, chance, least)
+    if lasting := rule.number("lasting", 0.0):
+        on &= window.at - inside >= lasting * (window.at + 1)
+        began = first.__getitem__
+    return on, began
 
 
 def _beyond_chance(beyond: Bools, count: Ints, length: int, share: float, errors: float, least: int) -> Bools:
@@ -186,9 +207,7 @@ def _sooner(
 def _surely(window: RollingWindow, rows: Floats, low: Limit | None, high: Limit | None, sure: float) -> Bools:
     """Whether the mean of a moment's ticks is beyond a limit by `sure` errors, from differences."""
     error = sure * window.jitter(0) / math.sqrt(rows.shape[1])
-    return _outside(
-        rows.mean(axis=1), None if low is None else low - error, None if high is None else high + error
-    )
+    return _outside(rows.mean(axis=1), *_moved(low, high, error))
 
 
 def _idle_range_beside(number: float, within: float, lowest: float, highest: float) -> IdleRange | None:
@@ -305,7 +324,8 @@ def _base(window: RollingWindow, of: str, length: int, absolute: bool) -> Floats
     if of == "usual":
         return window.usual(length)
     if of == "best":
-        return np.fmax(window.extremes(length)[0], _start(window, "start-high", absolute))
+        highest: Floats = np.fmax(window.extremes(length)[0], _start(window, "start-high", absolute))
+        return highest
     if of == "lowest":
         return window.extremes(length)[1]
     return np.full(len(window), _start(window, of, absolute))
