@@ -170,26 +170,23 @@ def _pane_field() -> TextField:
 def rule_file() -> TableField[RuleFile]:
     """The schema of one file of rules."""
     groups, share = ListField(ListField(_TEXT, single=True)), NumberField(minimum=0)
-    symptom = table_of(
-        Symptom,
-        id=_ID,
-        all=groups,
-        or_all=groups,
-        pane=_pane_field(),
-        together=share,
-        leads=share,
-    )
-    gap, rescaling = table_of(Gap, id=_ID), table_of(Rescaling, id=_ID)
+    pane = _pane_field()
     return table_of(
         RuleFile,
         rule=_EntriesField(_RuleField()),
-        symptom=_EntriesField(replace(symptom, strict=True)),
-        gap=ListField(replace(gap, strict=True)),
-        rescaling=ListField(replace(rescaling, strict=True)),
-        at_resume=ListField(replace(table_of(AtResume, id=_ID), strict=True)),
-        follows_outcome=ListField(replace(table_of(FollowsOutcome, id=_ID), strict=True)),
-        group=ListField(replace(table_of(Group, id=_ID), strict=True)),
-        metric_group=ListField(replace(table_of(MetricGroup, id=_ID), strict=True)),
-        known_return=_EntriesField(replace(table_of(KnownReturn, id=_ID), strict=True)),
-        setting=ListField(replace(table_of(Setting, id=_ID, pane=_pane_field()), strict=True)),
+        symptom=_EntriesField(
+            _strict(Symptom, all=groups, or_all=groups, pane=pane, together=share, leads=share)
+        ),
+        known_return=_EntriesField(_strict(KnownReturn)),
+        setting=ListField(_strict(Setting, pane=pane)),
+        gap=ListField(_strict(Gap)),
+        rescaling=ListField(_strict(Rescaling)),
+        at_resume=ListField(_strict(AtResume)),
+        follows_outcome=ListField(_strict(FollowsOutcome)),
+        group=ListField(_strict(Group)),
+        metric_group=ListField(_strict(MetricGroup)),
     )
+
+
+def _strict(make: type[T], **fields: Any) -> TableField[T]:
+    return replace(table_of(make, id=_ID, **fields), strict=True)

@@ -62,11 +62,8 @@ def load(folder: Path) -> Rulebook:
     entries: dict[str, tuple[RuleEntry, FileReport]] = {}
     for _, table, report in read_folder(folder, problems, "rules-data"):
         file = report.check(table, rule_file()) or RuleFile()
-        found: tuple[RuleEntry, ...] = (
-            *file.rule, *file.symptom, *file.gap, *file.rescaling, *file.setting, *file.at_resume,
-            *file.known_return, *file.follows_outcome, *file.group, *file.metric_group,
-        )  # fmt: skip
-        for entry in found:
+        found: Iterable[Iterable[RuleEntry]] = file
+        for entry in chain.from_iterable(found):
             first, earlier = entries.setdefault(entry.id, (entry, report))
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
@@ -81,40 +78,47 @@ def load(folder: Path) -> Rulebook:
     joint = {entry.id: entry for entry in kept if isinstance(entry, JointCondition)}
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
-        for name in _rules_named(entry):
+        for name in _named(entry, _RULES):
             if name not in rules and name not in joint and "*" not in name:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
-        for name in _metrics_named(entry):
+        for name in _named(entry, _METRICS):
             if name not in metrics:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a metric of the glossary")
     symptoms = tuple(entry for entry in kept if isinstance(entry, Symptom))
     return Rulebook(rules, symptoms, joint, tuple(problems))
 
 
-# Attributes that are lists of rules.
-_LISTS: Mapping[type, tuple[str, ...]] = {
+# Attributes that name rules, or metrics.
+_RULES: Mapping[type, tuple[str, ...]] = {
     Group: ("rules",),
     Rule: ("holds_while", "inhibited_by", "info_when", "requires"),
-    Symptom: ("none", "explains", "info_when"),
+    Symptom: ("all", "or_all", "none", "explains", "info_when"),
+    FollowsOutcome: ("rule",),
 }
-_ALTERNATIVES = ("all", "or_all")  # attributes of symptoms that are lists of such lists
+_METRICS: Mapping[type, tuple[str, ...]] = {
+    MetricGroup: ("metrics", "unless_logged"),
+    Rule: ("metrics", "unless_logged", "per", "check_next"),
+    Symptom: ("check_next",),
+    Gap: ("train", "held_out"),
+    Rescaling: ("mean", "spread"),
+    AtResume: ("metric",),
+    FollowsOutcome: ("outcome",),
+}
 
 
 def _without_groups(entry: RuleEntry, groups: Mapping[str, tuple[str, ...]]) -> RuleEntry:
     """The entry with the rules of groups in place of their names."""
     lists: dict[str, Any] = {
-        name: _rules(getattr(entry, name), groups) for name in _LISTS.get(type(entry), ())
+        name: _rules(getattr(entry, name), groups) for name in _RULES.get(type(entry), ())
     }
-    if isinstance(entry, Symptom):
-        lists |= {
-            name: tuple(_rules(each, groups) for each in getattr(entry, name)) for name in _ALTERNATIVES
-        }
     return entry._replace(**lists) if lists else entry
 
 
-def _rules(names: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The rules that are named, themselves or by groups."""
-    found: dict[str, None] = {}
+def _rules(names: Any, groups: Mapping[str, tuple[str, ...]]) -> Any:
+    """The rules that are named, themselves or by groups; for each list in a list of lists."""
+    if isinstance(names, str):
+        return names
+    found: dict[object, None] = {}
     for name in names:
         if name in groups:
             others = {
@@ -122,7 +126,7 @@ def _rules(names: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> tuple
             }  # none contains itself
             found |= dict.fromkeys(_rules(groups[name], others))
         else:
-            found[name] = None
+            found[_rules(name, groups)] = None
     return tuple(found)
 
 
@@ -137,28 +141,12 @@ def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, MetricGroup]) 
     return entry._replace(metrics=tuple(metrics), unless_logged=unless_logged)
 
 
-def _rules_named(entry: RuleEntry) -> Iterator[str]:
-    yield from chain(*(getattr(entry, name) for name in _LISTS.get(type(entry), ())))
-    if isinstance(entry, Symptom):
-        yield from chain(*entry.all, *entry.or_all)
-    elif isinstance(entry, FollowsOutcome):
-        yield entry.rule
-
-
-def _metrics_named(entry: RuleEntry) -> Iterator[str]:
-    if isinstance(entry, MetricGroup):
-        yield from chain(entry.metrics, *entry.unless_logged.items())
-    elif isinstance(entry, Rule):
-        yield from chain(entry.metrics, entry.check_next, *entry.unless_logged.items())
-        if entry.per:
-            yield entry.per
-    elif isinstance(entry, Gap):
-        yield from (entry.train, entry.held_out)
-    elif isinstance(entry, AtResume):
-        yield from entry.metric
-    elif isinstance(entry, FollowsOutcome):
-        yield from entry.outcome
-    elif isinstance(entry, Rescaling):
-        yield from (entry.mean, *chain(*entry.spread))
-    elif isinstance(entry, Symptom):
-        yield from entry.check_next
+def _named(entry: RuleEntry, attributes: Mapping[type, tuple[str, ...]]) -> Iterator[str]:
+    """The rules or metrics that an entry names in the attributes of its type."""
+    rest = [getattr(entry, attribute) for attribute in attributes.get(type(entry), ())]
+    while rest:
+        value = rest.pop(0)
+        if not isinstance(value, str):
+            rest[:0] = chain(*value.items()) if isinstance(value, Mapping) else value
+        elif value:
+            yield value
