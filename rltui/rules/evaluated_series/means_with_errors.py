@@ -28,11 +28,13 @@ from __future__ import annotations
 
 import math
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.common.arrays import Floats, Ints, distinct, median
+from rltui.rules.evaluated_series.kept_results import kept
 from rltui.rules.evaluated_series.robust_statistics import NORMAL
 from rltui.rules.evaluated_series.ticks import Ticks
 from rltui.rules.evaluated_series.unimodal_curve import unimodal
@@ -126,13 +128,7 @@ class RunMeans:
         self._deviation = np.full(len(ticks), np.nan)
         self._few = int(ticks.searchsorted(BINNED))  # moments with too few ticks for bins
         self.pairs = pairs_within(int(ticks[-1]))
-        self._falls: Floats | None = None
-        self._smooth: dict[int, Floats] = {}
-        self._squares: dict[int, Floats] = {}
-        self._levels: dict[int, Floats] = {}
-        self._changed: dict[int, Floats] = {}
-        self._quiet: dict[int, tuple[Floats, Floats]] = {}
-        self._around: dict[tuple[int, int], tuple[float, float]] = {}
+        self.kept: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def point_spread(self) -> Floats:
@@ -170,27 +166,23 @@ class RunMeans:
         ends = np.maximum(ends, wide[:, None])
         return first, wide, self.sums[first] / first, self.mean(ends - wide[:, None], ends).max(axis=1)
 
+    @kept
     def levels(self, wide: int) -> Floats:
         """(m,) the means of `wide` consecutive ticks, by the first of them."""
-        found = self._levels.get(wide)
-        if found is None:
-            found = self._levels[wide] = (self.sums[wide:] - self.sums[:-wide]) / wide
+        found: Floats = (self.sums[wide:] - self.sums[:-wide]) / wide
         return found
 
+    @kept
     def around_unimodal(self, row: int, top: int) -> tuple[float, float]:
         """Residuals of the ticks at a moment from the best curve that rises up to a tick and then falls.
 
         Their deviation, and the correlation of neighbours; NaN without residuals.
         """
-        found = self._around.get((row, top))
-        if found is None:
-            values = self._values[: int(self.ticks[row])]
-            residual = values - unimodal(values, top)
-            square = float(np.mean(np.square(residual)))
-            turns = float(np.mean(np.square(changes(residual))))
-            correlation = 1 - turns / (2 * square) if square else math.nan
-            found = self._around[row, top] = math.sqrt(square), correlation
-        return found
+        values = self._values[: int(self.ticks[row])]
+        residual = values - unimodal(values, top)
+        square = float(np.mean(np.square(residual)))
+        turns = float(np.mean(np.square(changes(residual))))
+        return math.sqrt(square), 1 - turns / (2 * square) if square else math.nan
 
     def mean(self, begin: Ints, end: Ints) -> Floats:
         """Means of the ticks between positions, of the same shape."""
@@ -207,18 +199,16 @@ class RunMeans:
             self._deviation[unknown] = np.maximum(np.sqrt(variance), self.least[unknown])
         return self._deviation[rows]
 
+    @kept
     def smooth_deviation(self, row: int) -> Floats:
         """(lengths,) the deviation at one moment for means of each of `LENGTHS`; larger if smooth."""
-        found = self._smooth.get(row)
-        if found is None:
-            count, usual = int(self.ticks[row]), float(self.deviation(np.array((row,)))[0])
-            known = min(max((count - SHORT) / (BINNED - SHORT), 0.0), 1.0)
-            share = known and known * smoothness(self._values[:count])
-            found = np.full(len(LENGTHS), usual)
-            if share:
-                scaled = np.sqrt(self._scaled_variances(count, float(self.least[row])))
-                found *= np.maximum(scaled / usual, 1.0) ** share
-            self._smooth[row] = found
+        count, usual = int(self.ticks[row]), float(self.deviation(np.array((row,)))[0])
+        share = min(max((count - SHORT) / (BINNED - SHORT), 0.0), 1.0)
+        share = share and share * smoothness(self._values[:count])
+        found = np.full(len(LENGTHS), usual)
+        if share:
+            scaled = np.sqrt(self._scaled_variances(count, float(self.least[row])))
+            found *= np.maximum(scaled / usual, 1.0) ** share
         return found
 
     def _scaled_variances(self, count: int, least: float) -> Floats:
@@ -256,21 +246,12 @@ class RunMeans:
         variance: Floats = np.exp2(logs + 2 * slope * beyond) * (1 + GROWTH_MARGIN * growth) ** 2
         return variance
 
+    @kept
     def _squared_bends(self, length: int) -> Floats:
         """Squared second differences of neighbouring sums of so many ticks, at every quarter of a length."""
-        found = self._squares.get(length)
-        if found is None:
-            total = self.sums[length:] - self.sums[:-length]
-            bend = total[2 * length :] - 2 * total[length:-length] + total[: -2 * length]
-            found = self._squares[length] = np.square(bend[:: max(length // 4, 1)])
-        return found
-
-    def quiet(self, row: int) -> tuple[Floats, Floats]:
-        """(pairs,) variance relative to the run: of newest ticks, at most 1; of those before, at least 1."""
-        found = self._quiet.get(row)
-        if found is None:
-            found = self._quiet[row] = self._relative_variances(row)
-        return found
+        total = self.sums[length:] - self.sums[:-length]
+        bend = total[2 * length :] - 2 * total[length:-length] + total[: -2 * length]
+        return np.square(bend[:: max(length // 4, 1)])
 
     def by_own_noise(self, row: int) -> Floats:
         """(pairs,) `falls` at a moment, with errors of the newest ticks from their own noise."""
@@ -278,7 +259,9 @@ class RunMeans:
         found: Floats = self.falls()[row] * pairs.error / np.sqrt(now / pairs.now + before / pairs.before)
         return found
 
-    def _relative_variances(self, row: int) -> tuple[Floats, Floats]:
+    @kept
+    def quiet(self, row: int) -> tuple[Floats, Floats]:
+        """(pairs,) variance relative to the run: of newest ticks, at most 1; of those before, at least 1."""
         pairs, end = self.pairs, int(self.ticks[row])
         squares = self._changes(int(_SCALES_AT[_SCALES_AT.searchsorted(end, "right") - 1]))
         half = end // 2
@@ -301,15 +284,13 @@ class RunMeans:
         row = int(same[::-1].argmin()) if not same.all() else end
         return row > 1 and int(np.count_nonzero(same)) - row > USUAL * (end - row)
 
+    @kept
     def _changes(self, scale: int) -> Floats:
         """(n,) sums of squared differences before each position, clipped by those among so many ticks."""
-        found = self._changed.get(scale)
-        if found is None:
-            change = changes(self._values)
-            if usual := NORMAL * median(np.abs(change[(scale - 1) // 2 : scale - 1])):
-                change = within(change, JUMP * usual)
-            found = self._changed[scale] = sums_of(np.square(change))
-        return found
+        change = changes(self._values)
+        if usual := NORMAL * median(np.abs(change[(scale - 1) // 2 : scale - 1])):
+            change = within(change, JUMP * usual)
+        return sums_of(np.square(change))
 
     def errors(self, row: int, quiet: bool = False) -> Floats:
         """(pairs,) errors by which the newest ticks are below those before; `quiet`: by their own noise."""
@@ -320,18 +301,17 @@ class RunMeans:
         found: Floats = self.falls()[row] * pairs.error / error
         return found
 
+    @kept
     def falls(self) -> Floats:
         """(k, pairs) how far the newest ticks are below those before, over the error for a deviation of 1."""
-        if self._falls is None:
-            pairs, ticks, sums = self.pairs, self.ticks[:, None], self.sums
-            begin = np.where(_is_newest(LENGTHS, ticks), ticks - LENGTHS, 0)
-            middle = sums[begin]
-            newest = (sums[ticks] - middle) / LENGTHS
-            before = begin[:, pairs.now_at] - pairs.before
-            earlier = (middle[:, pairs.now_at] - sums[np.maximum(before, 0)]) / pairs.before
-            fell = earlier - newest[:, pairs.now_at]
-            self._falls = np.where(before >= 0, fell / pairs.error, -np.inf)
-        return self._falls
+        pairs, ticks, sums = self.pairs, self.ticks[:, None], self.sums
+        begin = np.where(_is_newest(LENGTHS, ticks), ticks - LENGTHS, 0)
+        middle = sums[begin]
+        newest = (sums[ticks] - middle) / LENGTHS
+        before = begin[:, pairs.now_at] - pairs.before
+        earlier = (middle[:, pairs.now_at] - sums[np.maximum(before, 0)]) / pairs.before
+        fell = earlier - newest[:, pairs.now_at]
+        return np.where(before >= 0, fell / pairs.error, -np.inf)
 
     @cached_property
     def deepest(self) -> Floats:

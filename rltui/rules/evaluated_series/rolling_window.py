@@ -7,13 +7,13 @@ because several rules use the same. Levels are medians over several ticks, so no
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.rules.evaluated_series.evaluated_moments import Moments
+from rltui.rules.evaluated_series.kept_results import kept
 from rltui.rules.evaluated_series.means_with_errors import RunMeans
 from rltui.rules.evaluated_series.robust_statistics import (
     NORMAL,
@@ -35,24 +35,6 @@ BENT = 24  # ticks used by `bend`
 NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # from differences of neighbours to the standard deviation
 BENDS = float(np.sqrt(6.0))  # standard deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
-
-Key = tuple[object, ...]
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _kept(of: Callable[Concatenate[RollingWindow, P], T]) -> Callable[Concatenate[RollingWindow, P], T]:
-    """A method that is computed once for the same lengths."""
-
-    @wraps(of)
-    def kept(self: RollingWindow, /, *lengths: P.args, **named: P.kwargs) -> T:
-        key = of, *lengths
-        found: T | None = self._cache.get(key)
-        if found is None:
-            found = self._cache[key] = of(self, *lengths, **named)
-        return found
-
-    return kept
 
 
 class Course:
@@ -79,7 +61,7 @@ class RollingWindow:
     """A series at m moments; moment k sees the ticks up to position `at[k]`."""
 
     __slots__ = (
-        "_cache", "_has_means", "_means", "_moments", "_padded", "at", "begin", "end", "every", "ticks",
+        "_has_means", "_means", "_moments", "_padded", "at", "begin", "end", "every", "kept", "ticks",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, moments: Moments) -> None:
@@ -87,7 +69,7 @@ class RollingWindow:
         self._moments = moments
         self.at, self.begin, self.end = moments.at, moments.begin, moments.end
         self.every = moments.every
-        self._cache: dict[Key, Any] = {}
+        self.kept: dict[tuple[object, ...], Any] = {}
         self._padded: Floats | None = None
         self._has_means = False  # whether `_means` has been set
         self._means: RunMeans | None = None
@@ -130,7 +112,7 @@ class RollingWindow:
         """Number of columns of such rows that contain a tick at any moment, at least one."""
         return min(length, max(self.end - skip, 1))
 
-    @_kept
+    @kept
     def range(self, length: int) -> tuple[float, float]:
         """Lowest and highest of all ticks that the moments see among their last `length`.
 
@@ -149,7 +131,7 @@ class RollingWindow:
         carried = self.ticks.marks.get(length, held)
         return min(*held, *carried, *self.ticks.start), max(*held, *carried, *self.ticks.start)
 
-    @_kept
+    @kept
     def level(self, length: int) -> Floats:
         """(m,) median of the last `length` ticks; NaN with fewer."""
         if length == 1:
@@ -161,7 +143,7 @@ class RollingWindow:
             found[first:] = middle(table)
         return found
 
-    @_kept
+    @kept
     def usual(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) median of up to `length` ticks before the last `skip`; NaN with fewer than `BEFORE_MIN`."""
         found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
@@ -170,7 +152,7 @@ class RollingWindow:
             found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
         return found
 
-    @_kept
+    @kept
     def noise(self, skip: int) -> Floats:
         """(m,) robust standard deviation of the ticks of `usual`."""
         usual, first = self.usual(skip), self._moments.first(BEFORE_MIN + skip)
@@ -182,14 +164,14 @@ class RollingWindow:
             found[first:] = NORMAL * medians_of(away, self._moments.have(BEFORE, skip)[first:])
         return found
 
-    @_kept
+    @kept
     def jitter(self, skip: int) -> Floats:
         """(m,) robust deviation of the same from differences of neighbours, unaffected by trends."""
         rows = self.rows(max(self._used_columns(BEFORE, skip), 2), skip)
         away = np.abs(rows[:, 1:] - rows[:, :-1])
         return NEIGHBOURS * medians_of(away, self._moments.have(BEFORE - 1, skip + 1))
 
-    @_kept
+    @kept
     def loudest(self, skip: int) -> Floats:
         """(m,) largest jitter so far, so that early noise still counts when the series has become quiet.
 
@@ -203,14 +185,14 @@ class RollingWindow:
         self.ticks.marks[mark] = (float(found[-1]), np.nan)
         return found
 
-    @_kept
+    @kept
     def bend(self) -> Floats:
         """(m,) robust deviation from second differences of recent ticks, unaffected by a steady climb."""
         rows = self.rows(BENT)
         away = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
         return NORMAL * medians_of(away, np.clip(self.at - 1, 0, BENT - 2)) / BENDS
 
-    @_kept
+    @kept
     def spread(self, length: int) -> Floats:
         """(m,) highest minus lowest of the last `length` ticks; NaN with fewer."""
         found, first = np.full(len(self.at), np.nan), self._moments.first(length)
@@ -219,14 +201,14 @@ class RollingWindow:
             found[first:] = np.maximum.reduce(rows, axis=1) - np.minimum.reduce(rows, axis=1)
         return found
 
-    @_kept
+    @kept
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks; NaN with too few."""
         start = self.ticks.start
         known = len(start) >= START
         return (sorted(start)[START // 2], min(start), max(start)) if known else (np.nan,) * 3
 
-    @_kept
+    @kept
     def extremes(self, length: int) -> tuple[Floats, Floats]:
         """(m,) highest and lowest level so far, including the start; NaN before the start is known.
 
@@ -242,7 +224,7 @@ class RollingWindow:
         """The number of ticks at which the whole run may be evaluated again."""
         return self._moments.next_course
 
-    @_kept
+    @kept
     def course(self) -> Course:
         """The whole run, at the moments at which it is evaluated."""
         moments = self._moments.course
@@ -271,7 +253,7 @@ class RollingWindow:
                 self._means = RunMeans(self.ticks, moments, self.at[moments] + 1)
         return self._means
 
-    @_kept
+    @kept
     def trend(self) -> Floats:
         """(m,) Mann-Kendall z over the window of the trend; NaN with too few ticks.
 
@@ -279,7 +261,7 @@ class RollingWindow:
         """
         return self._of_trend(concordance)
 
-    @_kept
+    @kept
     def trend_change(self) -> Floats:
         """(m,) change over that window; NaN with too few ticks."""
         return self._of_trend(rise)
@@ -290,7 +272,7 @@ class RollingWindow:
             found[chosen] = of(parts)
         return found
 
-    @_kept
+    @kept
     def trend_noise(self) -> Floats:
         """(m,) robust deviation within the window of the trend."""
         found = np.full(len(self), np.nan)
@@ -299,7 +281,7 @@ class RollingWindow:
             found[chosen] = NORMAL * middle(np.sort(away.reshape(len(rows), -1), axis=1))
         return found
 
-    @_kept
+    @kept
     def _trends(self) -> list[tuple[slice, Floats, Floats]]:
         """For each length of a trend: its moments, their rows, the medians of their parts."""
         found = []
