@@ -7,11 +7,20 @@ import math
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
+from rltui.common.named_tuple import NamedTuple
 from rltui.rules.evaluated_series.means_with_errors import changes, sums_of
 
 NEIGHBOURS = math.sqrt(math.pi) / 2  # from mean differences of neighbours to the deviation of normal noise
 STEP_SIDE = 3  # ticks on each side of a step of the level
 STEP, STEP_ERRORS = 0.25, 4.0  # share of a loss that a step makes at least, and errors of it
+
+
+class LevelChange(NamedTuple):
+    """A change of a level at one step."""
+
+    since_step: int
+    before: float
+    value: float
 
 
 def overlapping_windows(ticks: int, length: int) -> tuple[Ints, Ints]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.common.arrays import Floats, median
-from rltui.common.named_tuple import NamedTuple
+from rltui.rules.evaluated_series.change_point import LevelChange
 from rltui.rules.evaluated_series.ticks import START, Ticks
 from rltui.rules.rule import AtResume
 
@@ -16,15 +16,7 @@ LEVEL = 3  # ticks of a level after a resume, all of which must be beyond those 
 RECOVERED = 0.1  # share of the gain that may still be missing
 
 
-class ResumeChange(NamedTuple):
-    """A change at a resume: its step, the level after it and the level before."""
-
-    since_step: int
-    value: float
-    before: float
-
-
-def change_at_resume(condition: AtResume, ticks: Ticks, resumes: Sequence[int]) -> ResumeChange | None:
+def change_at_resume(condition: AtResume, ticks: Ticks, resumes: Sequence[int]) -> LevelChange | None:
     """The last resume at which the condition holds and from which the outcome has not recovered."""
     last, first, value = ticks.last[: ticks.n], ticks.first[: ticks.n], ticks.value[: ticks.n]
     for step in reversed(resumes):
@@ -43,7 +35,7 @@ def change_at_resume(condition: AtResume, ticks: Ticks, resumes: Sequence[int]) 
 
 def _loss(
     condition: AtResume, earlier: Floats, later: Floats, before: float, step: int
-) -> ResumeChange | None:
+) -> LevelChange | None:
     """An outcome that loses a share of its gain, all at once, and has not made it up."""
     gain = before - median(earlier[: max(START, len(earlier) // 20)])
     noise = float(np.std(np.diff(earlier[-2 * BEFORE :])))
@@ -56,12 +48,12 @@ def _loss(
         or median(later[-BEFORE // 2 :]) >= before - RECOVERED * gain
     ):
         return None
-    return ResumeChange(step, lowest, before)
+    return LevelChange(step, before, lowest)
 
 
-def _fall(condition: AtResume, later: Floats, before: float, step: int) -> ResumeChange | None:
+def _fall(condition: AtResume, later: Floats, before: float, step: int) -> LevelChange | None:
     """A level that falls to a share of what it was, at once. That it grows again changes nothing."""
     after = float(np.max(later[:LEVEL]))
     if before < condition.least or after > condition.below * before:
         return None
-    return ResumeChange(step, median(later[:LEVEL]), before)
+    return LevelChange(step, before, median(later[:LEVEL]))

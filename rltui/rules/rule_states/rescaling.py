@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
-from rltui.common.named_tuple import NamedTuple
+from rltui.rules.evaluated_series.change_point import LevelChange
 from rltui.rules.evaluated_series.means_with_errors import sums_of
 from rltui.rules.evaluated_series.ticks import Ticks
 from rltui.rules.rule import Rescaling
@@ -30,14 +30,6 @@ TURNED = 4.0  # ranges of four ticks by which a mean that changes its sign must 
 LOST = 0.3  # share of the range on the new scale that may be lost since then, as for `reward-drop`
 
 
-class Change(NamedTuple):
-    """A change of the scale."""
-
-    since_step: int
-    before: float  # mean before it
-    value: float  # mean after it
-
-
 class RewardScale:
     """Mean and spread of rewards; looks for a change of their scale whenever both have a new tick.
 
@@ -48,9 +40,9 @@ class RewardScale:
         self.mean, self._spread = mean, spread
         self._find = negated_scale if negated else rescaled
         self._seen: list[int] = []
-        self._change: Change | None = None
+        self._change: LevelChange | None = None
 
-    def change(self) -> Change | None:
+    def change(self) -> LevelChange | None:
         """The change of the scale, or None."""
         evaluated = self.mean, *self._spread
         if not all(each.n for each in evaluated):
@@ -71,7 +63,7 @@ def reward_scales(rescaling: Rescaling, ticks: Mapping[str | None, Ticks]) -> li
     ]
 
 
-def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
+def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> LevelChange | None:
     """The change of the scale, or None; None also if the reward has fallen since then on the new scale."""
     steps, values, width = _aligned(mean, spread)
     if len(values) < 3 * SIDE or not (values.all() and 0 < width.min() < width.max() / MIN_FACTOR):
@@ -92,11 +84,11 @@ def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
         now = median(values[max(place, len(values) - 2 * SIDE) :])
         if factor * median(before) - now > LOST * factor * float(np.ptp(values[:place])):
             return None
-        return Change(int(steps[place]), median(before), median(after))
+        return LevelChange(int(steps[place]), median(before), median(after))
     return None
 
 
-def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
+def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> LevelChange | None:
     """The last step at which the mean changed its sign but not its size, nor the spread.
 
     The four ticks before the step have one sign, and the four after it (of which the first may join points
@@ -122,7 +114,7 @@ def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> Change | None:
                 continue
             wide = median(width[place - SIDE : place]), median(width[begin : begin + SIDE])
             if abs(now + was) < max(noise, DRIFT * abs(was)) and max(wide) < MIN_FACTOR * min(wide):
-                return Change(int(steps[place]), was, now)
+                return LevelChange(int(steps[place]), was, now)
     return None
 
 
