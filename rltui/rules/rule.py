@@ -62,9 +62,9 @@ class Rule(NamedTuple):
     metrics: tuple[str, ...]  # canonical ids, and names of groups of them until all files are read
     kind: str
     severity: str  # info, warning, critical, or RECORDING
-    numbers: Mapping[str, float]  # parameters of the kind
-    words: Mapping[str, str]  # parameters with choices
-    unless_logged: Mapping[str, str]  # metric -> the one that is judged instead, if logged
+    numbers: Mapping[str, float] = MappingProxyType({})  # parameters of the kind
+    words: Mapping[str, str] = MappingProxyType({})  # parameters with choices
+    unless_logged: Mapping[str, str] = MappingProxyType({})  # metric -> the one judged instead, if logged
     title: str = ""
     message: str = ""
     advice: str = ""

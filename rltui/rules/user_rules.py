@@ -68,8 +68,6 @@ def _rule(entry: Threshold, rule_id: str, name: MetricName, low: float | None, h
         kind=KIND,
         severity=entry.severity,
         numbers={key: limit for key, limit in limits.items() if limit is not None},
-        words={},
-        unless_logged={},
         title=entry.title or f"own limit: {limits_text}",
         message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({limits_text}{duration})",
         advice="A limit of your own configuration.",

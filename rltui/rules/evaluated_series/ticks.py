@@ -60,27 +60,9 @@ class Ticks:
     """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
 
     __slots__ = (
-        "_spread",
-        "_steps",
-        "_values",
-        "canonical",
-        "first",
-        "last",
-        "last_step",
-        "marks",
-        "n",
-        "nonfinite",
-        "nonfinite_before",
-        "nonfinite_count",
-        "nonzero_from",
-        "notes_spread",
-        "per",
-        "points",
-        "serial",
-        "start",
-        "stride",
-        "tag",
-        "value",
+        "_spread", "_steps", "_values", "canonical", "first", "last", "last_step", "marks", "n",
+        "nonfinite", "nonfinite_before", "nonfinite_count", "nonzero_from", "notes_spread", "per",
+        "points", "serial", "start", "stride", "tag", "value",
     )  # fmt: skip
 
     def __init__(self, tag: str, canonical: str | None, per: str = "") -> None:

@@ -51,8 +51,8 @@ def setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
     assert isinstance(entry.value, int | float)
     value, severity = float(entry.value), "info" if setting.title else RECORDING
     rule = Rule(
-        setting.id, (), "setting", severity, {}, {}, {}, setting.title,
-        "{tag} is set to {value}: " + setting.message,
+        setting.id, (), "setting", severity, title=setting.title,
+        message="{tag} is set to {value}: " + setting.message,
         advice="Compare with the defaults of the trainer.", source=setting.source, pane=setting.pane,
     )  # fmt: skip
     ticks = Ticks(entry.key, None)
@@ -64,7 +64,7 @@ def rescaling_firing(rescaling: Rescaling, scales: Sequence[RewardScale]) -> Fir
     """The firing of a condition on the scale of rewards, from the step at which it changed."""
     for each in scales:
         if found := each.change():
-            rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING, {}, {}, {})
+            rule = Rule(rescaling.id, (rescaling.mean,), "rescaling", RECORDING)
             return Firing(rule, each.mean, found.since_step, found.value, np.nan, found.before, RECORDING)
     return None
 
@@ -97,7 +97,7 @@ def gap_firing(gap: Gap, train: Sequence[Ticks], held_out: Sequence[Ticks]) -> F
             least = EVALUATIONS if gap.gained else 2
             if len(wide) >= least and wide[-least:].all():
                 begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
-                rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {}, {})
+                rule = Rule("", (gap.held_out,), "gap", RECORDING)
                 value, limit, before = float(median(values[-least:])), float(level[-1]), float(level[begun])
                 return Firing(rule, evaluation, int(steps[begun]), value, limit, before, RECORDING)
     return None
@@ -127,7 +127,7 @@ def resume_firing(
     for metric in condition.metric:
         for ticks in trained:
             if ticks.canonical == metric and (found := change_at_resume(condition, ticks, resumes)):
-                rule = Rule(condition.id, (metric,), "at-resume", RECORDING, {}, {}, {})
+                rule = Rule(condition.id, (metric,), "at-resume", RECORDING)
                 return Firing(rule, ticks, found.since_step, found.value, np.nan, found.before, RECORDING)
     return None
 
@@ -142,7 +142,7 @@ def known_return_firing(
     if environment is None or not series or not holds(condition, environment, series):
         return None
     message = condition.message.replace("{environment}", environment.id)
-    rule = Rule(condition.id, roles.returns[:1], "known-return", RECORDING, {}, {}, {}, message=message)
+    rule = Rule(condition.id, roles.returns[:1], "known-return", RECORDING, message=message)
     before, limit = environment.random, environment.good
     if condition.mirrored:
         before, limit = environment.lowest, environment.highest
@@ -174,7 +174,7 @@ def follows_firing(
         risen = ticks.level() >= min((lowest + highest) / 2, float(early.max()))
         if not (risen and period.value <= condition.margin * grown * period.before):
             return None
-    rule = Rule(condition.id, (condition.outcome[0],), "follows-outcome", RECORDING, {}, {}, {})
+    rule = Rule(condition.id, (condition.outcome[0],), "follows-outcome", RECORDING)
     return Firing(rule, ticks, periods[0].since_step, ticks.level(), np.nan, np.nan, RECORDING)
 
 
