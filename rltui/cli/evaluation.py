@@ -19,11 +19,12 @@ from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, plann
 from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge, of_session
-from rltui.many_runs.plan import LostShard, RunPlan, cut
+from rltui.many_runs.plan import LostShard, Plan, RunPlan, cut
 from rltui.many_runs.verdict import ShardResult
 from rltui.many_runs.verdict_cache import VerdictCache
 
 if TYPE_CHECKING:
+    from rltui.config import Config
     from rltui.many_runs.evaluate_shard import EvaluationOptions
 
 
@@ -52,19 +53,16 @@ def evaluate_runs(
         return replace(of_session(session, at_step=at_step), unopened=unopened)
     need_engine(how.engine, logdirs)
     config, now = read_config(logdirs, strict=True), time.time()
-    cache = cached_plan = None
-    if how.cached and at_step is None and not verify:
-        with paused_collection():
-            cache = VerdictCache(logdirs, config, now)
-            cached_plan = cache.plan() if run_glob is None else None
+    cached = how.cached and at_step is None and not verify
+    cache, cached_plan = _cached(logdirs, config, now, run_glob) if cached else (None, None)
     if cached_plan is None:
         plan = planned(logdirs, run_glob, how, verify=verify, context=at_step is None)
     else:
         plan = cached_plan if how.shard is None else cached_plan.shard(*how.shard)
-    cached = {} if cache is None else cache.read(plan.runs)
-    remaining = [run for run in plan.runs if run.name not in cached]
+    verdicts = {} if cache is None else cache.read(plan.runs)
+    remaining = [run for run in plan.runs if run.name not in verdicts]
     problems = [problem for delivery in plan.deliveries for problem in delivery.batch.problems]
-    parts: list[ShardResult | LostShard] = [ShardResult(list(cached.values()), problems)]
+    parts: list[ShardResult | LostShard] = [ShardResult(list(verdicts.values()), problems)]
     if remaining:
         from rltui.many_runs.evaluate_shard import EvaluationOptions
 
@@ -79,6 +77,15 @@ def evaluate_runs(
     if not evaluated.verdicts and not evaluated.lost and how.shard is None:
         nothing_to_read(logdirs, run_glob, evaluated.problems)
     return replace(evaluated, unopened=unopened)
+
+
+def _cached(
+    logdirs: Sequence[str], config: Config, now: float, run_glob: str | None
+) -> tuple[VerdictCache, Plan | None]:
+    """The verdicts of earlier commands, and the plan of all runs if nothing has changed since."""
+    with paused_collection():
+        cache = VerdictCache(logdirs, config, now)
+        return cache, cache.plan() if run_glob is None else None
 
 
 def _evaluate(
