@@ -53,6 +53,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "below-start": ("least", "young", "lasting", "steps", "episodes"),
     "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
     "gained": ("within", "newest"),
+    "rate-fall": ("fraction", "sigmas"),
     "non-finite": ("after", "least", "lasting", "passing", "share"),
     "ended": (),
 }

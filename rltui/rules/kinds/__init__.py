@@ -27,6 +27,7 @@ from rltui.rules.kinds import (
     outlier,
     peaked,
     plateau,
+    rate_fall,
     recent_trend,
     shift,
     spike,
@@ -60,6 +61,7 @@ KINDS: dict[str, Kind] = {
     "below-start": gain_over_run.below_start,
     "no-gain": gain_over_run.no_gain,
     "gained": gain_over_run.gained,
+    "rate-fall": rate_fall.evaluate,
 }
 
 IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
