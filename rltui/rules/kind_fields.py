@@ -45,7 +45,6 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "young",
         "effect",
         "own_noise",
-        "at_once",
         "lasting",
         "present",
         "explored",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.runs.evaluators import evaluator_of, fresh, ids, new_evaluator
+from tests.support.runs.evaluators import evaluator_of, ids
 
 NOISE = np.random.default_rng(17)
 RETURN, LENGTH = "reward.episode_return.mean", "lengths.episode.mean"
@@ -55,17 +55,6 @@ def test_a_fault_is_told_while_the_run_goes_on(
     """The series that show it are told, those that differ in what makes it a fault are not."""
     assert name in ids(evaluator_of(faulty), "warning")
     assert name not in ids(evaluator_of(well))
-
-
-def test_half_of_a_gain_lost_at_once_is_a_crash() -> None:
-    """A reward without noise that falls in one step has crashed; one that comes down slowly has not yet."""
-    risen = np.concatenate((np.linspace(-41, -25, 18), np.full(46, -25.4)))
-    crashed = np.append(risen, np.full(16, -34.5))
-    slower = np.append(risen, np.linspace(-25.4, -34.5, 16))
-    for values, told in ((crashed, True), (slower, False)):
-        evaluator = new_evaluator()
-        evaluator.feed([fresh("reward.mean", values, range(8, 8 * len(values) + 1, 8))])
-        assert ("reward-crash" in ids(evaluator, "critical")) is told
 
 
 def test_a_kl_estimate_below_zero_is_no_distance_from_the_reference() -> None:

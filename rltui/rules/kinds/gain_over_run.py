@@ -101,13 +101,12 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     `fraction` is lost. With `lasting` the loss must last so many ticks, fewer the larger it is and half
     as many in a young run, without a recovery: if tasks become harder on purpose, a loss at one step is
     learnt again. With `explored` a young run of fewer ticks has not lost a gain if it fell by `EXPLORING`
-    times as much: then it fell far below its start, as a policy that explores does. With `at_once` that share
-    is enough of a fall at once (`fell_at_once`), which waves of noise do not make.
+    times as much: then it fell far below its start, as a policy that explores does.
     """
     means = window.run_means()
     if idle and means is None:
         return None
-    found, fraction = _Fall(window, means), rule.number("fraction", 0.5)
+    found = _Fall(window, means)
     if means is not None:
         fell = means.falls()
         quiet = bool(rule.number("own_noise", 0.0))
@@ -121,7 +120,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 near = beyond | (means.by_own_noise(row) > SIGMAS * error)
             lost: dict[int, tuple[float, float]] = {}
             for length in distinct(means.pairs.now[near]).tolist():
-                levels = _lost(rule, window, means, row, length, error, fraction)
+                levels = _lost(rule, window, means, row, length, error)
                 if levels is not None:
                     lost[length] = levels
             added = False
@@ -130,8 +129,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 lasting = rule.number("lasting", 0.0)
                 added = any(found.add(row, length, *lost[length], lasting) for length in significant)
             if quiet and not added and (length := fell_at_once(window.ticks.value[: int(means.ticks[row])])):
-                error, share = float(means.least[row]), rule.number("at_once", fraction)
-                levels = _lost(rule, window, means, row, length, error, share)
+                levels = _lost(rule, window, means, row, length, float(means.least[row]))
                 added = levels is not None and found.add(row, length, *levels)
     return found.states(idle, present=bool(rule.number("present", 0.0)))
 
@@ -180,7 +178,7 @@ def _is_largest_fall(values: Floats, before: int) -> bool:
 
 
 def _lost(
-    rule: Rule, window: RollingWindow, means: RunMeans, row: int, length: int, error: float, fraction: float
+    rule: Rule, window: RollingWindow, means: RunMeans, row: int, length: int, error: float
 ) -> tuple[float, float] | None:
     """The level before a fall and the limit below which it is a loss; None if little had been gained."""
     ticks, sums = int(means.ticks[row]), means.sums
@@ -199,7 +197,7 @@ def _lost(
     ):
         return None
     lowest = min(lowest, start)
-    limit = top - fraction * (top - lowest)
+    limit = top - rule.number("fraction", 0.5) * (top - lowest)
     now = float(sums[ticks] - sums[end]) / length
     size = max(abs(top), abs(lowest))
     if not (now < limit and _large(rule, window, ticks, top - now, size)):
