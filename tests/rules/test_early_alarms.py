@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.runs.evaluators import evaluator_of, ids
+from rltui.metrics.resolve import MetricNames
+from tests.support.runs.evaluators import evaluator_of, fresh, ids, new_evaluator
 
 NOISE = np.random.default_rng(17)
 RETURN, LENGTH = "reward.episode_return.mean", "lengths.episode.mean"
@@ -75,3 +76,18 @@ def test_a_rate_far_below_its_start_is_told_after_five_points() -> None:
     assert not ids(evaluator_of({"reward.success_rate": rates, "policy.exploration": np.ones(7)}), "warning")
     again = np.concatenate((rates, np.linspace(0.7, 0.98, 8).round(2), np.full(10, 0.98)))
     assert not ids(evaluator_of({"reward.accuracy": again}), "warning")
+
+
+def test_a_run_one_of_whose_processes_is_at_its_best_has_not_ended_below_it() -> None:
+    """Two of five processes that write one table: what one lost, another has."""
+    risen = np.concatenate((np.linspace(-900, -400, 60), np.full(200, -400.0))) + 20 * NOISE.normal(size=260)
+    lost = np.concatenate((risen, np.linspace(-400, -670, 10), -670 + 20 * NOISE.normal(size=40)))
+    best = np.append(risen, -395 + 20 * NOISE.normal(size=50))
+    for series, told in (
+        ({"pid_1/Reward": lost}, True),
+        ({"pid_1/Reward": lost, "pid_2/Reward": best}, False),
+    ):
+        evaluator = new_evaluator(MetricNames())
+        evaluator.feed([fresh(tag, values) for tag, values in series.items()])
+        evaluator.set_run_over(True)
+        assert ("ended-below-best" in ids(evaluator, "warning")) is told
