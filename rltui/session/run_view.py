@@ -268,8 +268,7 @@ class RunView:
     def _job_traces(self) -> RunTraces:
         settings = logged_hparams(self.run.texts.values(), self.run.hparams).entries
         consoles = (report.path for report in self.consoles)
-        ids = ids_in_settings({key: entry.text for key, entry in settings.items()})
-        return RunTraces((*self.run.sources, *consoles), ids)
+        return RunTraces((*self.run.sources, *consoles), ids_in_settings(settings))
 
     def last_error(self, now: float) -> str:
         """The last error in the consoles of a run that stopped without a known reason, cleaned; else empty.

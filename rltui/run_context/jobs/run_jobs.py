@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-import orjson
-
 from rltui.common.regex import regex
 from rltui.common.worker_thread import WorkerThread
-from rltui.run_context.hparams.hparam_files import folders_of
+from rltui.run_context.hparams.hparam_files import folders_of, read
+from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, job_of
 from rltui.run_context.jobs.slurm import QUERY_INTERVAL, Slurm
 
-MAX_METADATA_BYTES = 1 << 20  # bytes
 _METADATA = Path("files", "wandb-metadata.json")
 _SETTING = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
 
 
-def ids_in_settings(settings: Mapping[str, object]) -> tuple[str, ...]:
+def ids_in_settings(settings: Mapping[str, HParam]) -> tuple[str, ...]:
     """The job ids among settings by key, such as `SLURM_JOB_ID` and `slurm/job_id`."""
-    found = (str(value) for key, value in settings.items() if _SETTING.search(key))
-    return tuple(value for value in found if value.isdigit())
+    found = (setting.text for key, setting in settings.items() if _SETTING.search(key))
+    return tuple(text for text in found if text.isdigit())
 
 
 def jobs_of(
@@ -43,19 +41,8 @@ def jobs_of(
 
 def _ids_in_metadata(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]:
     """The job ids in the metadata that W&B writes next to its logs."""
-    found: list[str] = []
-    for folder in folders_of(paths, logdirs):
-        try:
-            place = folder.place / _METADATA
-            if place.stat().st_size > MAX_METADATA_BYTES:
-                continue
-            metadata = orjson.loads(place.read_bytes())
-        except (OSError, ValueError):
-            continue
-        slurm = metadata.get("slurm") if isinstance(metadata, dict) else None
-        if isinstance(slurm, dict):
-            found += ids_in_settings({f"slurm/{key}": value for key, value in slurm.items()})
-    return tuple(found)
+    found = (read(folder.place / _METADATA, "") for folder in folders_of(paths, logdirs))
+    return tuple(job for metadata in found for job in ids_in_settings(metadata.entries))
 
 
 class JobThread:
