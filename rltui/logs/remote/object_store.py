@@ -17,6 +17,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.text import quote
 from rltui.common.worker_thread import in_thread
+from rltui.logs.records.parse_number import iso_time
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -233,9 +234,6 @@ def _modified(about: Mapping[str, object]) -> float:
             return (value if value.tzinfo else value.replace(tzinfo=datetime.UTC)).timestamp()
         if isinstance(value, int | float):
             return float(value)
-        if isinstance(value, str):
-            try:
-                return datetime.datetime.fromisoformat(value).timestamp()
-            except ValueError:
-                continue
+        if isinstance(value, str) and math.isfinite(time := iso_time(value)):
+            return time
     return 0.0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Literal
 
 from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.logs.formats.printed_metrics.line_items import ANSI
+from rltui.logs.records.parse_number import iso_time
 from rltui.run_context.console.failures import console_facts
 
 LineLevel = Literal["", "warning", "error"]
@@ -63,12 +64,8 @@ def level_of(text: str) -> LineLevel:
 def wall_time_of(text: str) -> float | None:
     """The time in a line in seconds since 1970, assuming the local time zone; None without one."""
     match = console_facts().time.search(text)
-    if match is None:
-        return None
-    try:
-        return datetime.fromisoformat(f"{match['date']}T{match['time']}").timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
+    time = math.nan if match is None else iso_time(f"{match['date']}T{match['time']}")
+    return time if math.isfinite(time) else None
 
 
 def step_of(text: str) -> int | None:

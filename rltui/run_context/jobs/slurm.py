@@ -5,17 +5,18 @@ Not `--json`: its schema changes between versions, and it takes minutes on large
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import PurePosixPath
 
 from rltui.common.regex import regex
 from rltui.common.text import clean, quote
+from rltui.logs.records.parse_number import iso_time
 from rltui.run_context.jobs.scheduler import Job, SchedulerError
 
 TIMEOUT = 5.0  # seconds for one command
@@ -113,13 +114,14 @@ def parse_jobs(text: str) -> tuple[Job, ...]:
         if len(parts) != 7 or not _ID.fullmatch(parts[0]) or not _STATE.fullmatch(parts[1]):
             raise SchedulerError(f"squeue prints other columns than were asked for: {quote(line.strip())}")
         job, state, nodes, left, end, folder, name = parts
+        ends = iso_time(end)
         found.append(
             Job(
                 job,
                 state.lower(),
                 clean(nodes, 200),
                 _seconds(left),
-                _timestamp(end),
+                ends if math.isfinite(ends) else None,
                 clean(folder, 1000),
                 clean(name, 200),
             )
@@ -150,10 +152,3 @@ def _seconds(text: str) -> float | None:
         return None
     days, hours, minutes, seconds = (int(match[key] or 0) for key in ("days", "hours", "minutes", "seconds"))
     return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
-
-
-def _timestamp(text: str) -> float | None:
-    try:
-        return datetime.fromisoformat(text.strip()).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
