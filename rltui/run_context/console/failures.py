@@ -32,10 +32,6 @@ class Failure(NamedTuple):
     general: bool = False  # reported only at the end of a console, to which its advice points
     check_next: tuple[str, ...] = ()  # ids of metrics to look at
 
-    def matches(self, line: str) -> bool:
-        """Whether a line shows this failure."""
-        return any(word in line for word in self.words) and self.found(line)
-
     def found(self, text: str) -> bool:
         """Whether a text matches its pattern, which is compiled on first use: few consoles need it."""
         return _compiled(self.pattern).search(text) is not None

@@ -71,11 +71,11 @@ class LineSearch:
             first, raw, last = self._file.line_around(place)
             reach = last
             shown = plain_text(raw)
+            line = ConsoleLine(shown, first, last + 1, level_of(shown))
             if self.text:
                 if wanted in shown.lower():
-                    found.append(ConsoleLine(shown, first, last + 1, level_of(shown)))
+                    found.append(line)
                 continue
-            line = ConsoleLine(shown, first, last + 1, level_of(shown))
             if TRACEBACK in shown:
                 line = console_lines(self._file.read(first, first + PAGE), first)[0]
                 reach = line.end
