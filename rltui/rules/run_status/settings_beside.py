@@ -70,10 +70,11 @@ class SettingsBeside:
 
     def _look(self, paths: Iterable[str]) -> Beside:
         # Imported here because most runs have no such files.
-        from rltui.run_context.hparams.hparam_files import files_in, folders_of, hparams_beside, read
+        from rltui.run_context.hparams.hparam_files import files_in, hparams_beside, read
+        from rltui.run_context.nearby_folders import folders_near
 
         folders = []
-        for folder in folders_of(paths, self._logdirs):
+        for folder in folders_near(paths, self._logdirs):
             known = self._folders.get(folder.place)
             if known is None:
                 test = _FileTest()

@@ -7,16 +7,12 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.common.text import clean, quote
-from rltui.logs.discovery.logdir_roots import Root, roots_of
-from rltui.logs.formats.registry import REGISTRY
+from rltui.common.text import quote
 from rltui.logs.local_file import LocalFile
-from rltui.logs.log_file_names import TRAINER_STATE, names
+from rltui.logs.log_file_names import TRAINER_STATE
 from rltui.run_context.hparams.hparams import (
     NO_HPARAMS,
     HParams,
@@ -27,25 +23,12 @@ from rltui.run_context.hparams.hparams import (
     parse_yaml,
 )
 from rltui.run_context.hparams.known_hparams import known_hparams
+from rltui.run_context.nearby_folders import folders_near
 
 MAX_FILE_BYTES = 1 << 20  # bytes
 STATE_END = 1 << 16  # bytes at each end of a trainer's state, between which is the log
-LEVELS = 3  # folders above that of a log
-MAX_FOLDERS = 12  # of one run
-MAX_ENTRIES = 4000  # of a folder that may have sub-folders of hyperparameters
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
-
-
-class Folder(NamedTuple):
-    """A folder that may have files of hyperparameters."""
-
-    place: Path
-    shown: str  # relative to LOGDIR, for messages; empty for LOGDIR itself
-
-    def shown_name(self, name: str) -> str:
-        """The path of an entry for messages."""
-        return f"{self.shown}/{name}" if self.shown else name
 
 
 def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
@@ -56,7 +39,7 @@ def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str
     """
     return merge(
         read(folder.place / name, folder.shown_name(name))
-        for folder in folders_of(paths, logdirs)
+        for folder in folders_near(paths, logdirs)
         for name in known_hparams().files
     )
 
@@ -77,57 +60,11 @@ class HParamFiles:
     def near(self, paths: Iterable[str]) -> list[str]:
         """Absolute paths of the files near logs with these paths, nearest folders first."""
         found = []
-        for folder in folders_of(paths, self._logdirs):
+        for folder in folders_near(paths, self._logdirs):
             if folder.place not in self._folders:
                 self._folders[folder.place] = [f"{folder.place}/{name}" for name in files_in(folder.place)]
             found += self._folders[folder.place]
         return found
-
-
-def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> list[Folder]:
-    """The folders near logs that may have files of hyperparameters, nearest first, each once."""
-    levels: list[list[Folder]] = [[] for _ in range(LEVELS + 2)]
-    roots = roots_of(logdirs, REGISTRY.could_be_log)
-    for path in dict.fromkeys(paths):
-        root = _root_of(path, roots)
-        if root is None:
-            continue
-        folder = path[len(root.prefix) :].rpartition("/")[0]
-        for level in range(LEVELS + 1):
-            levels[level if not level else level + 1].append(_folder(root, folder))
-            if not level:
-                levels[1] += _hparams_folders(_folder(root, folder))
-            if not folder:
-                break
-            folder = folder.rpartition("/")[0]
-    unique = {folder.place: folder for level in levels for folder in level}
-    return list(unique.values())[:MAX_FOLDERS]
-
-
-def _root_of(path: str, roots: Sequence[Root]) -> Root | None:
-    matching = [root for root in roots if path.startswith(root.prefix)]
-    for root in matching:  # two LOGDIRs share a prefix if one of them is a single file
-        if len(matching) == 1 or (Path(root.place) / path[len(root.prefix) :]).exists():
-            return root
-    return None
-
-
-def _folder(root: Root, folder: str) -> Folder:
-    return Folder(Path(root.place) / folder, f"{root.prefix}{folder}".rstrip("/"))
-
-
-def _hparams_folders(folder: Folder) -> list[Folder]:
-    """Sub-folders that `add_hparams` creates, named after the time."""
-    try:
-        with os.scandir(folder.place) as entries:
-            found = [
-                Folder(Path(entry.path), folder.shown_name(clean(entry.name)))
-                for entry in islice(entries, MAX_ENTRIES)
-                if names().subrun_folder.match(entry.name) and entry.is_dir(follow_symlinks=False)
-            ]
-    except OSError:
-        return []
-    return sorted(found, key=lambda subfolder: subfolder.shown)[:4]
 
 
 def read(place: Path, shown: str, wanted: Callable[[bytes], bool] | None = None) -> HParams:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rltui.common.regex import regex
 from rltui.common.worker_thread import WorkerThread
-from rltui.run_context.hparams.hparam_files import folders_of, read
+from rltui.run_context.hparams.hparam_files import read
 from rltui.run_context.hparams.hparams import HParam
 from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, job_of
 from rltui.run_context.jobs.slurm import QUERY_INTERVAL, Slurm
+from rltui.run_context.nearby_folders import folders_near
 
 _METADATA = Path("files", "wandb-metadata.json")
 _SETTING = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
@@ -41,7 +42,7 @@ def jobs_of(
 
 def _ids_in_metadata(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]:
     """The job ids in the metadata that W&B writes next to its logs."""
-    found = (read(folder.place / _METADATA, "") for folder in folders_of(paths, logdirs))
+    found = (read(folder.place / _METADATA, "") for folder in folders_near(paths, logdirs))
     return tuple(job for metadata in found for job in ids_in_settings(metadata.entries))
 
 

@@ -19,7 +19,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
-from rltui.run_context.hparams.hparam_files import Folder, folders_of
+from rltui.run_context.nearby_folders import Folder, folders_near
 from rltui.run_context.spans import chrome_trace, span_lines, telescope_events
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
 
@@ -62,7 +62,7 @@ def spans_beside(
 
     Returns `known` if its file has not changed. Blocks as long as the file system does.
     """
-    for folder in folders_of(paths, logdirs):
+    for folder in folders_near(paths, logdirs):
         for name, parse in ((LINES, _lines), *((table, _tables) for table in TABLES)):
             found = _read(str(folder.place / name), name, parse, known)
             if found or found.notes:
