@@ -485,13 +485,6 @@ def test_phases_are_counted_on() -> None:
     assert [step for step, _ in read(trainings)] == [*range(1, 81)] * 2
 
 
-@given(st.lists(st.integers(0, len(PHASES)), max_size=8))
-def test_any_cut_of_phases_gives_the_same_points(cuts: list[int]) -> None:
-    """The steps that are counted on do not depend on the looks in which they came."""
-    whole = points(read_whole(FORMAT, MemFile("train.log", PHASES.encode())))
-    assert points(read_in_pieces(FORMAT, "train.log", cut(PHASES.encode(), cuts))) == whole
-
-
 def test_an_epoch_alone_stands_where_its_steps_were_last() -> None:
     """Tianshou prints evaluations by epoch, between bars that count steps of the environment."""
     text = "".join(
@@ -543,13 +536,6 @@ CONSOLE = "".join(
     f"Episode {k} | Reward: {k}.5\r\nwarning: {k}\nbest score: {k}\n" for k in range(1, 30)
 ).encode()
 CONSOLE += (KERAS + PUFFER + GARAGE + ELEGANT + PRINTED).encode()
-
-
-@given(st.lists(st.integers(0, len(CONSOLE)), max_size=6))
-def test_any_cut_gives_the_same_points(cuts: list[int]) -> None:
-    """However the bytes arrive."""
-    whole = read_whole(FORMAT, MemFile("a.log", CONSOLE))
-    assert points(read_in_pieces(FORMAT, "a.log", cut(CONSOLE, cuts))) == points(whole)
 
 
 UNCOUNTED = b"loading\n" + b"".join(b"reward: %d.5, loss: 0.25\n" % k for k in range(1, 20))
@@ -607,12 +593,15 @@ def test_reports_of_sample_factory_are_rewritten_as_labelled_numbers() -> None:
     assert reports == [*rates[:4], *((step, row | lag) for step, row in rates[4:])]
 
 
-@given(st.lists(st.integers(0, len(SAMPLE_FACTORY)), max_size=6))
-def test_any_cut_of_such_reports_gives_the_same_points(cuts: list[int]) -> None:
-    """However the bytes arrive."""
-    data = SAMPLE_FACTORY.encode()
-    whole = points(read_whole(FORMAT, MemFile("sf_log.txt", data)))
-    assert len(whole) == 65 and points(read_in_pieces(FORMAT, "sf_log.txt", cut(data, cuts))) == whole
+@pytest.mark.parametrize(
+    "data", [CONSOLE, PHASES.encode(), SAMPLE_FACTORY.encode()], ids=["lines", "phases", "reports"]
+)
+@given(shares=st.lists(st.floats(0, 1), max_size=8))
+def test_any_cut_gives_the_same_points(data: bytes, shares: list[float]) -> None:
+    """However the bytes arrive; steps that are counted on do not depend on the looks in which they came."""
+    whole = points(read_whole(FORMAT, MemFile("train.log", data)))
+    cuts = [int(share * len(data)) for share in shares]
+    assert len(whole) > 30 and points(read_in_pieces(FORMAT, "train.log", cut(data, cuts))) == whole
 
 
 def test_keys_of_such_reports_tell_their_framework_and_their_metrics() -> None:
