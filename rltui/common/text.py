@@ -1,4 +1,4 @@
-"""Sanitising untrusted text (from logs, file names, user data), Markdown, and widths in terminal cells.
+"""Sanitising untrusted text (from logs, file names, user data), its width in terminal cells, and wording.
 
 A tag may contain escape sequences that set the window title, write the clipboard or query the terminal, and
 right-to-left marks that reorder the line. Readers sanitise text where it enters, so that no other layer has
@@ -8,7 +8,7 @@ to.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from rltui.common.regex import regex
@@ -20,9 +20,6 @@ QUOTE_LIMIT = 200  # characters of a line of a log that a diagnostic may quote
 _UNSAFE = regex(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-
-_MARKDOWN_SYNTAX = regex(r"[\\`*\[\]<>|#]")
-_UNDERSCORE_AT_WORD_END = regex(r"(?<![^\W_])_|_(?![^\W_])")
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -43,35 +40,6 @@ def clean(text: str, limit: int | None = None) -> str:
         begin = (limit - 1) * 2 // 3
         text = f"{text[:begin]}…{text[len(text) - (limit - 1 - begin) :]}"
     return text
-
-
-def in_markdown(text: str) -> str:
-    """Sanitised text escaped for Markdown: it makes no link, image, HTML, emphasis or table cell.
-
-    Underscores within words need no escape, and names with them stay readable as plain text.
-    """
-    escaped = _MARKDOWN_SYNTAX.sub(r"\\\g<0>", text)
-    return _UNDERSCORE_AT_WORD_END.sub("\\_", escaped).replace("\n", " ")
-
-
-def code_in_markdown(text: str) -> str:
-    """Sanitised text as a code span in Markdown, also within a table, whatever backticks and bars it has."""
-    fence = fence_for(text)
-    gap = " " if text.startswith("`") or text.endswith("`") or not text else ""
-    return f"{fence}{gap}{text}{gap}{fence}".replace("|", "\\|").replace("\n", " ")
-
-
-def fence_for(text: str) -> str:
-    """One backtick more than the longest sequence of backticks in a text."""
-    return "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-
-
-def markdown_table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], right: Container[int] = ()
-) -> list[str]:
-    """The lines of a table whose cells are Markdown. right: indices of right-aligned columns."""
-    rule = "|".join("---:" if column in right else "---" for column in range(len(heads)))
-    return [f"| {' | '.join(heads)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def quote(text: str) -> str:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from rltui.common.text import clean, code_in_markdown, in_markdown
+from rltui.common.markdown_text import code_in_markdown, in_markdown
+from rltui.common.text import clean
 from tests.support.commands.in_process import rltui
 
 PARSER = MarkdownIt("commonmark").enable("table")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rltui.common.text import code_in_markdown, in_markdown, markdown_table
+from rltui.common.markdown_text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_range, format_seconds, format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.answers.answer import Answer, Band, Gantt, Ridge

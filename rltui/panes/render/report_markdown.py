@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.common.text import code_in_markdown, in_markdown, markdown_table
+from rltui.common.markdown_text import code_in_markdown, in_markdown, markdown_table
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.panes.charts.step_window import StepWindow
