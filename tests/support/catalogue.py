@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def instances(entry: dict[str, Any]) -> Iterator[str]:
             yield "".join(next(supply) if char == "*" else char for char in plain)
 
 
+@cache
 def differences() -> list[dict[str, Any]]:
     """The reviewed list of intended differences."""
     return list(tomllib.loads(DIFFERENCES.read_text())["difference"])
