@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -15,7 +15,14 @@ from rltui.common.regex import regex
 from rltui.logs.formats.printed_metrics.trainer_lines import TrainerLines
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.failures import EVERYTHING, Failure, console_facts
-from rltui.run_context.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
+from rltui.run_context.console.lines import (
+    ConsoleLine,
+    bar_of,
+    body_of,
+    console_lines,
+    plain_text,
+    wall_time_of,
+)
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MAX_CHECKED = 200  # lines per word of a failure, the last ones
@@ -220,30 +227,23 @@ def _last_progress(data: bytes) -> int:
 
     A progress bar is often printed again, unchanged, when its program ends.
     """
-    trainer, rows = TrainerLines(), []
+    trainer, rows, offset = TrainerLines(), [], 0
     bars: dict[tuple[str, int], int] = {}
-    for line in _states(data):
-        if line.bar is not None:
-            name, done, total = line.bar
+    for part in re.split(rb"[\r\n]", data):  # lines, and states of lines that were overwritten
+        text = plain_text(part)
+        if (bar := bar_of(text)) is not None:
+            name, done, total = bar
             if done > bars.get((name, total), 0) and (name, total) in bars:
-                rows.append(line.offset)
+                rows.append(offset)
             bars[name, total] = max(done, bars.get((name, total), 0))
-        elif _is_metrics(line.text, trainer):
-            rows.append(line.offset)
+        elif text and _is_metrics(text, trainer):
+            rows.append(offset)
+        offset += len(part) + 1
     return rows[-ROWS_AFTER] if len(rows) >= ROWS_AFTER else 0
 
 
 def _is_metrics(text: str, trainer: TrainerLines) -> bool:
     return _STEP_LINE.match(body_of(text)) is not None or any(True for _ in trainer.feed(text))
-
-
-def _states(data: bytes) -> Iterator[ConsoleLine]:
-    """All lines, and all states of lines that were overwritten."""
-    at = 0
-    for part in re.split(rb"[\r\n]", data):
-        if part.strip():
-            yield from console_lines(part, at)
-        at += len(part) + 1
 
 
 def _exception_at(data: bytes, offset: int) -> str | None:

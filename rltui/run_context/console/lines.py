@@ -14,6 +14,7 @@ from rltui.logs.records.parse_number import iso_time
 from rltui.run_context.console.failures import console_facts
 
 LineLevel = Literal["", "warning", "error"]
+Bar = tuple[str, int, int]  # of a progress bar: name, done, total
 MAX_CHARACTERS = 2000  # of one line that are kept
 MAX_BYTES = 64 << 10  # of one line that are read: a progress bar may rewrite a line of megabytes
 _BAR = regex(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
@@ -32,7 +33,7 @@ class ConsoleLine:
     level: LineLevel = ""
     count: int = 1  # number of equal lines, or of states of a progress bar
     folded: tuple[str, ...] = ()  # the lines of a traceback, cleaned; `text` is that of the exception
-    bar: tuple[str, int, int] | None = None  # of a progress bar: name, done, total
+    bar: Bar | None = None
 
 
 def console_lines(data: bytes, offset: int = 0) -> list[ConsoleLine]:
@@ -59,6 +60,12 @@ def level_of(text: str) -> LineLevel:
     if any(word in text for word in facts.warning_words) and facts.warning.search(text):
         return "warning"
     return ""
+
+
+def bar_of(text: str) -> Bar | None:
+    """The progress bar in a line; None without one."""
+    match = _BAR.search(text) if "|" in text else None
+    return None if match is None else (match["name"].strip(), int(match["done"]), int(match["total"]))
 
 
 def wall_time_of(text: str) -> float | None:
@@ -97,8 +104,7 @@ def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
         raw = data[max(at, end - MAX_BYTES) : end].rstrip(b"\n")
         text = plain_text(raw)
         states = max(raw.rstrip(b"\r").count(b"\r") + (not raw.startswith(b"\r")), 1)
-        match = _BAR.search(text) if "|" in text else None
-        bar = None if match is None else (match["name"].strip(), int(match["done"]), int(match["total"]))
+        bar = bar_of(text)
         yield ConsoleLine(
             text, offset + at, offset + end, level_of(text), 1 if bar is None else states, bar=bar
         )
