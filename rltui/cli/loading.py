@@ -79,7 +79,8 @@ def load(
             charts=charts,
             verify=verify,
         )
-    note_problems(problem for problem in session.diagnostics() if problem.code == "not-answering")
+    problems = [session.problems, *(view.run.problems for view in session.runs.values())]
+    note_problems(one for of_some in problems for one in of_some.values() if one.code == "not-answering")
     if selection.is_expression:
         session.keep(selection.names(session.ordered(), time.time(), settings_below(logdirs)))
     if not session.runs:

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rltui.common.problem import Problem, Problems
+from rltui.common.problem import Problems
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
@@ -216,16 +216,6 @@ class Session:
             views = filter(self._filter_test, self.runs.values())  # None keeps all
             self._ordered = sorted(views, key=lambda view: (-view.modified, view.name))
         return list(self._ordered)
-
-    def diagnostics(self) -> list[Problem]:
-        """Problems of files and data: those of reading first, then those found by rules on data quality."""
-        found = list(self.problems.values())
-        for view in self.ordered():
-            found += view.run.problems.values()
-            found += view.evaluator.diagnostics()
-        for name, (of, step) in self.lineage().items():
-            found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))
-        return list(dict.fromkeys(found))  # a follower and a run may report the same
 
     def mark_continued_runs(self) -> None:
         """Mark the runs that another run continues: they have ended."""

@@ -11,6 +11,7 @@ import pytest
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Source
 from rltui.logs.follow.follower import Follower
+from rltui.many_runs.merged_verdicts import of_session
 from rltui.rules.run_status.log_file_problems import TORN_SECONDS, log_file_problems
 from rltui.screen.start import build
 from rltui.session.session import Session
@@ -124,4 +125,4 @@ def test_a_session_reports_a_problem_once() -> None:
     run.run.problems[problem.key] = problem
     session = session_of(run)
     session.problems[problem.key] = problem
-    assert session.diagnostics() == [problem]
+    assert of_session(session).diagnostics() == [problem]

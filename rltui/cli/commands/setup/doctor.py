@@ -27,6 +27,7 @@ from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
+from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.resolve import MetricNames
@@ -159,7 +160,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
         "remote": [folder.status() for folder in follower.search.remote],
         "runs": [_recognised(view) for view in session.ordered()],
         "unrecognised": _unrecognised(session),
-        "diagnostics": [problem.as_json() for problem in session.diagnostics()],
+        "diagnostics": [problem.as_json() for problem in of_session(session).diagnostics()],
     }
 
 
