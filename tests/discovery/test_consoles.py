@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.follow.read_all import read_all
 from rltui.logs.log_file import format_detection
-from tests.support.logs.live_logs import Heard, Live, append, write
+from tests.support.logs.live_logs import Live, append, heard_once, write
 
 NOISE = "(WorkerDict pid=7) verl.trainer loading step 5 of the plan\n" * 3000  # 170 kB
 
@@ -27,8 +26,7 @@ METRICS = metrics()
 
 def runs(*places: Path) -> dict[str, list[str]]:
     """Names of the runs, each with its sources."""
-    heard = Heard()
-    heard.take(read_all(places))
+    heard = heard_once(places)
     return heard.runs()
 
 
@@ -39,8 +37,7 @@ def runs(*places: Path) -> dict[str, list[str]]:
 def test_a_console_is_looked_through_to_its_first_metrics_line(tmp_path: Path, name: str) -> None:
     """Whatever stands before it, and every point is read."""
     write(tmp_path / name, NOISE + METRICS)
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert len(heard.points[name]) == 24
 
 
@@ -103,8 +100,7 @@ def test_copies_of_a_console_are_one_run(tmp_path: Path) -> None:
     for name in ("train.log", "logs/main.log", "logs/merged.log"):
         write(tmp_path / name, NOISE + METRICS)
     write(tmp_path / "logs/other.log", metrics(0.41))
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     found = heard.runs()
     assert sorted(map(len, found.values())) == [1, 3]
     assert sum(map(len, heard.points.values())) == 48

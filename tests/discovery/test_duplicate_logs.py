@@ -12,7 +12,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import RunFilter
 from rltui.session.session import Session
 from tests.support.logs import tfwriter
-from tests.support.logs.live_logs import Heard, Live, append, event_bytes, points, write
+from tests.support.logs.live_logs import Heard, Live, append, event_bytes, heard_once, points, write
 from tests.support.logs.record_logs import WANDB, history, record_log, stats
 from tests.support.shared import LOGS, needs_shared
 
@@ -21,9 +21,7 @@ EVENTS = "events.out.tfevents.1.host"
 
 def once(*logdirs: Path, all_sources: bool = False) -> Heard:
     """Everything, read once."""
-    heard = Heard()
-    heard.take(read_all(logdirs, all_sources=all_sources))
-    return heard
+    return heard_once(logdirs, all_sources=all_sources)
 
 
 def rows(seed: int, steps: Sequence[int], rate: float = 0.001) -> list[tuple[int, dict[str, float]]]:
@@ -382,8 +380,7 @@ def test_a_console_with_few_digits_is_a_duplicate(tmp_path: Path) -> None:
             for step in range(1, 12)
         )  # fmt: skip
         (tmp_path / f"seed{seed}.log").write_text(tables)
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert heard.runs() == {".": ["progress.csv", "seed0.log"], "seed1": ["seed1.log"]}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
-from tests.support.logs.live_logs import Heard, Live, lines, write
+from tests.support.logs.live_logs import Live, heard_once, lines, write
 from tests.support.shared import SHARED
 
 TRACKERS = SHARED / "trackers"
@@ -57,8 +57,7 @@ def test_samples_belong_to_the_nearest_run(tmp_path: Path) -> None:
         write(tmp_path / run / "metrics.jsonl", lines(range(3)))
         write(tmp_path / run / "rollouts/2.jsonl", SAMPLE)
         write(tmp_path / run / "validation/2.jsonl", SAMPLE)
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert set(heard.runs()) == {"a", "b"}
     assert ("rltui/score/mean", 2, 0.5) in heard.points["a/rollouts/2.jsonl"]
     assert ("rltui/val/score/mean", 2, 0.5) in heard.points["a/validation/2.jsonl"]
@@ -68,13 +67,11 @@ def test_samples_without_a_run_are_one_of_their_own(tmp_path: Path) -> None:
     """Rollouts and evaluations of one folder together; so where several runs are equally near."""
     write(tmp_path / "x/rollouts/1.jsonl", SAMPLE)
     write(tmp_path / "x/validation/1.jsonl", SAMPLE)
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert set(heard.runs()) == {"x"}
     write(tmp_path / "a/metrics.jsonl", lines(range(3)))
     write(tmp_path / "b/metrics.jsonl", lines(range(3)))
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert set(heard.runs()) == {"a", "b", "x"}
 
 
@@ -95,8 +92,7 @@ def test_samples_of_a_run_that_was_asked_for_come_with_it(tmp_path: Path) -> Non
     for run in ("a", "b"):
         write(tmp_path / run / "logs/train.jsonl", lines(range(3)))
         write(tmp_path / run / "rollouts/2.jsonl", SAMPLE)
-    heard = Heard()
-    heard.take(read_all([tmp_path], run_glob="a/logs/*"))
+    heard = heard_once([tmp_path], run_glob="a/logs/*")
     assert heard.runs() == {"a/logs/train": ["a/logs/train.jsonl", "a/rollouts/2.jsonl"]}
 
 
@@ -105,8 +101,7 @@ def test_a_step_that_is_spread_over_files_has_no_means(tmp_path: Path) -> None:
     write(tmp_path / "t/metrics.jsonl", lines(range(3)))
     for task in (7, 8):
         write(tmp_path / f"t/rollout/2/{task}.jsonl", '{"task_id": 7, "prompt": "a", "reward": 1.0}\n')
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert heard.runs() == {"t": ["t/metrics.jsonl", "t/rollout/2/7.jsonl", "t/rollout/2/8.jsonl"]}
     assert heard.points["t/rollout/2/7.jsonl"] == []
 
@@ -115,10 +110,8 @@ def test_evaluation_results_repeat_the_log_of_the_run(tmp_path: Path) -> None:
     """SkyRL's results have the step of their folder; where there is no other log they stand for it."""
     results = "exports/dumped_evals/global_step_5_evals/aggregated_results.jsonl"
     write(tmp_path / results, '{"eval/all/avg_score": 0.5}\n')
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert heard.points[results] == [("eval/all/avg_score", 5, 0.5)]
     write(tmp_path / "metrics.jsonl", lines(range(3)))
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert heard.sources[results].duplicate_of == "." and heard.points[results] == []

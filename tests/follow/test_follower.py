@@ -22,6 +22,7 @@ from tests.support.logs.live_logs import (
     Live,
     append,
     event_bytes,
+    heard_once,
     lines,
     points,
     write,
@@ -332,8 +333,7 @@ def test_verify_reads_every_checksum(tmp_path: Path) -> None:
     data = bytearray(event_bytes(range(60_000)))
     data[len(event_bytes(range(30_000))) - 5] ^= 0x10  # the last byte of a value, before its checksum
     write(tmp_path / "events.out.tfevents.1.host", bytes(data))
-    heard = Heard()
-    heard.take(read_all([tmp_path], verify=True))
+    heard = heard_once([tmp_path], verify=True)
     assert heard.codes == ["corrupt-record"]
     assert len(heard.points["events.out.tfevents.1.host"]) == 59_999
 

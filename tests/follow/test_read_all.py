@@ -14,7 +14,16 @@ from rltui.logs.follow import reader_thread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries, read_all
 from tests.support.logs.hung_calls import HungCall
-from tests.support.logs.live_logs import Heard, append, event_bytes, lines, points, write, write_rows
+from tests.support.logs.live_logs import (
+    Heard,
+    append,
+    event_bytes,
+    heard_once,
+    lines,
+    points,
+    write,
+    write_rows,
+)
 
 
 @pytest.fixture
@@ -27,9 +36,7 @@ def hung(monkeypatch: pytest.MonkeyPatch) -> Iterator[HungCall]:
 
 def read(*logdirs: Path) -> Heard:
     """All of it, for the hanging calls without much patience."""
-    heard = Heard()
-    heard.take(read_all(logdirs, give_up=0.25))
-    return heard
+    return heard_once(logdirs, give_up=0.25)
 
 
 def test_runs_come_by_name_and_each_in_one_piece(tmp_path: Path) -> None:

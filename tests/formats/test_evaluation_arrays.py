@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.documents.arrays_document import EVALUATIONS as FORMAT
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
-from tests.support.logs.live_logs import Heard
+from tests.support.logs.live_logs import heard_once
 
 NAME = "evaluations.npz"
 
@@ -91,6 +90,5 @@ def test_beside_the_table_of_its_training_it_is_the_same_run(tmp_path: Path) -> 
     (tmp_path / "progress.csv").write_text(
         "time/total_timesteps,rollout/ep_rew_mean\n" + "".join(f"{k}00,{k}.5\n" for k in range(1, 9))
     )
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert list(heard.runs()) == ["."] and len(heard.points[NAME]) == 18

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.printed_metrics.labelled_console import (
     FORMAT,
     MIN_UNCOUNTED,
@@ -22,7 +21,7 @@ from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from rltui.session.session import Session
 from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
-from tests.support.logs.live_logs import Heard
+from tests.support.logs.live_logs import heard_once
 
 Rows = list[tuple[int, dict[str, object]]]
 
@@ -511,8 +510,7 @@ def test_a_console_of_such_lines_is_recognised_behind_other_output(tmp_path: Pat
     lines = "".join(f"Episode {k}\tAverage Score: {k}.25\n" for k in range(1, 20))
     (tmp_path / "train.log").write_text("loading\n" * 3000 + lines)
     (tmp_path / "notes.txt").write_text("the reward is 5\n" * 50)
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert heard.runs() == {"train": ["train.log"]} and len(heard.points["train.log"]) == 19
 
 
@@ -527,8 +525,7 @@ def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
         path = tmp_path / place
         path.parent.mkdir(exist_ok=True)
         path.write_text(lines)
-    heard = Heard()
-    heard.take(read_all([tmp_path]))
+    heard = heard_once([tmp_path])
     assert list(heard.runs()) == ["run"]
 
 

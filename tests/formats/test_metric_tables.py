@@ -5,16 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.registry import REGISTRY
-from tests.support.logs.live_logs import Heard
-
-
-def heard(folder: Path) -> Heard:
-    """All that is found below a folder."""
-    listener = Heard()
-    listener.take(read_all([folder]))
-    return listener
+from tests.support.logs.live_logs import heard_once
 
 
 def write(path: Path, rows: list[str]) -> None:
@@ -29,7 +21,7 @@ def test_tables_of_epochs_are_one_run(tmp_path: Path) -> None:
     write(folder / "environment.csv", [f"{k},{k}00,{k}.5" for k in range(1, 5)])
     write(folder / "loss.csv", [f"{k},{k}00,0.{k}" for k in range(1, 4)])
     write(folder / "q._fc.bias_grad.csv", ["epoch,step,min,max,mean,std", "1,100,-0.5,0.5,0.0,0.1"])
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert list(found.runs()) == ["d3rlpy_logs/DQN_1"]
     (points,) = found.points.values()
     assert {(tag, step, value) for tag, step, value in points} == {
@@ -43,7 +35,7 @@ def test_a_folder_of_scalars_is_one_run(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "ppo" / "scalars"
     write(folder / "train" / "reward.csv", [f"{k}00,{k}.5" for k in range(5)])
     write(folder / "eval" / "reward.csv", ["0,1.5"])
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert list(found.runs()) == ["out/ppo"]
     (points,) = found.points.values()
     assert {tag for tag, *_ in points} == {"train/reward", "eval/reward"} and len(points) == 6
@@ -59,7 +51,7 @@ def test_tables_that_tensorboard_saved_under_names_of_metrics_are_one_run(tmp_pa
         write(tmp_path / "plots" / f"{name}.csv", table(at, value))
     write(tmp_path / "plots" / "run-ppo-tag-kl.csv", table(1.76e9, 4))
     write(tmp_path / "plots" / "notes.csv", ["Wall time,Step,Value", "x,y,z"])
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert sorted(found.runs()) == ["plots", "plots/other_loss", "plots/ppo"]
     assert found.points["plots/logic.csv"] == [
         (tag, 256 * k, value + k) for k in range(1, 4) for tag, value in (("logic", 1), ("neural", 2))
@@ -72,7 +64,7 @@ def test_arrays_that_tensorboard_saved_are_series_of_their_runs(tmp_path: Path) 
         points = [[1.76e9 + 9.5 * k, 256 * k, k / 2] for k in range(1, 4)]
         (tmp_path / f"run-{run}-tag-{tag}.json").write_text(json.dumps(points))
     (tmp_path / "map.json").write_text(json.dumps([[1, 2, 3], [4, 5, 6]]))
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert sorted(found.runs()) == ["ddpg_1", "ddpg_2"]
     assert found.points["run-ddpg_1-tag-Loss_q.json"] == [("Loss_q", 256 * k, k / 2) for k in range(1, 4)]
 
@@ -83,7 +75,7 @@ def test_tables_of_several_runs_that_tensorboard_saved(tmp_path: Path) -> None:
         for name in (f"reward_{run}", f"loss_{run}"):
             rows = (f"{at + 9 * k},{256 * k},{k}.5" for k in range(1, 4))
             write(tmp_path / f"{name}.csv", ["Wall time,Step,Value", *rows])
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert sorted(found.runs()) == ["ppo_1", "ppo_2"]
     assert {tag for points in found.points.values() for tag, *_ in points} == {"reward", "loss"}
 
@@ -99,7 +91,7 @@ def test_columns_of_several_runs_that_wandb_saved(tmp_path: Path) -> None:
     write(
         tmp_path / "out" / "wandb_export_2026.csv", [f'"epoch",{header}', f'{rows[0]},""', f'{rows[1]},"3"']
     )
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert sorted(found.runs()) == ["out/sea-2", "out/sun-1"]
     assert found.points["out/wandb_export_2026.csv[sun-1]"] == [
         ("kl", 0, 0.5), ("kl__MIN", 0, 0.4), ("kl", 10, 0.6)
@@ -112,7 +104,7 @@ def test_other_tables_without_headers_are_no_runs(tmp_path: Path) -> None:
     write(tmp_path / "b" / "loss.csv", ["5,100,0.5", "1,20,0.5"])
     write(tmp_path / "c" / "prices.csv", [f"{k},{k}00,{k}.5" for k in range(5)])
     write(tmp_path / "scalars" / "x.csv", ["a,b", "1,2"])
-    assert heard(tmp_path).runs() == {}
+    assert heard_once([tmp_path]).runs() == {}
 
 
 def test_scores_are_a_table_of_the_run_of_their_folder(tmp_path: Path) -> None:
@@ -123,7 +115,7 @@ def test_scores_are_a_table_of_the_run_of_their_folder(tmp_path: Path) -> None:
     )
     write(tmp_path / "out" / "train.log", [f"outdir:out step:{k} episode:{k} R:1{k}.0" for k in range(9)])
     write(tmp_path / "requirements.txt", ["torch==2.1", "numpy, scipy"])
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert list(found.runs()) == ["out"]
     assert [step for tag, step, *_ in found.points["out/scores.txt"] if tag == "mean"] == [100, 200, 300, 400]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import read_all
 from rltui.logs.local_file import LocalFile
 from tests.support.logs import tfwriter
 
@@ -114,6 +115,13 @@ class Heard:
             if source.run:
                 runs[source.run].append(path)
         return dict(runs)
+
+
+def heard_once(logdirs: Sequence[str | Path], **options: Any) -> Heard:
+    """What reading the logs below these folders once delivers."""
+    heard = Heard()
+    heard.take(read_all(logdirs, **options))
+    return heard
 
 
 class Live:

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from rltui.logs.follow.read_all import read_all
 from rltui.logs.remote.mirror import Limits, Mirror
 from rltui.logs.remote.remote_folders import REMOTE
-from tests.support.logs.live_logs import Heard
+from tests.support.logs.live_logs import Heard, heard_once
 
 fsspec = pytest.importorskip("fsspec")
 LIMITS = Limits(requests_per_hour=100_000, disk=1_000_000_000, timeout=20.0)
@@ -56,6 +55,4 @@ def files_of(mirror: Mirror) -> dict[str, bytes]:
 
 def heard(mirror: Mirror) -> Heard:
     """The result of reading the mirror once."""
-    heard = Heard()
-    heard.take(read_all([mirror.place]))
-    return heard
+    return heard_once([mirror.place])
