@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 
 
 def log(path: Path, steps: range) -> None:
     """A log of one metric at these steps."""
-    path.mkdir(parents=True)
-    lines = [json.dumps({"step": step, "actor/entropy": 1.0 + step / 100}) for step in steps]
-    (path / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    rows = ({"step": step, "actor/entropy": 1.0 + step / 100} for step in steps)
+    write_rows(path / "metrics.jsonl", rows)
 
 
 def test_a_run_that_begins_after_the_baseline_ended_has_no_common_step(tmp_path: Path) -> None:
@@ -41,14 +41,10 @@ def test_a_run_that_may_be_in_a_missing_logdir_is_not_an_unknown_one(tmp_path: P
 def test_a_key_that_is_written_with_the_other_sign_says_so(tmp_path: Path) -> None:
     """An entropy_loss of -0.1 is less entropy than -0.6, and a mismatch of 0.9 less agreement than 0.1."""
     for name, entropy, mismatch in (("base", -0.6, 0.1), ("run", -0.1, 0.9)):
-        (tmp_path / name).mkdir()
-        lines = [
-            json.dumps({"step": step, "train/entropy_loss": entropy, "train/approx_kl": 0.01,
-                        "train/clip_fraction": 0.1, "train/n_updates": step, "rollout/ep_rew_mean": 1.0,
-                        "routing_mismatch": mismatch})
-            for step in range(50)
-        ]  # fmt: skip
-        (tmp_path / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+        values = {"train/entropy_loss": entropy, "train/approx_kl": 0.01, "train/clip_fraction": 0.1}
+        values |= {"rollout/ep_rew_mean": 1.0, "routing_mismatch": mismatch}
+        rows = ({"step": step, "train/n_updates": step, **values} for step in range(50))
+        write_rows(tmp_path / name / "metrics.jsonl", rows)
     (run,) = rltui("compare", tmp_path, "--baseline", "base", "--json").json()["runs"]
     found = {one["tag"]: one for one in run["metrics"]}
     assert found["train/entropy_loss"]["title"] == "Minus entropy"

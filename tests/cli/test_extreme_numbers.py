@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.support.commands.child_process import running
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.runs.checked_runs import environment
 
 TOP = 2**63 - 1
@@ -17,11 +17,9 @@ TOP = 2**63 - 1
 
 def log(folder: Path, rows: Iterable[tuple[int, float]]) -> None:
     """A log of a reward and its best and worst sample, and of the time of a step."""
-    folder.mkdir()
-    with (folder / "metrics.jsonl").open("w") as file:
-        for step, value in rows:
-            scores = {f"critic/score/{name}": value for name in ("mean", "max", "min")}
-            file.write(json.dumps({"step": step, "reward": value, "timing_s/step": 1.5, **scores}) + "\n")
+    names = ("reward", *(f"critic/score/{name}" for name in ("mean", "max", "min")))
+    lines = ({"step": step, "timing_s/step": 1.5, **dict.fromkeys(names, value)} for step, value in rows)
+    write_rows(folder / "metrics.jsonl", lines)
 
 
 @pytest.mark.parametrize("steps", [range(TOP - 299, TOP + 1), range(-TOP - 1, -TOP + 299)])

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.logs.tfwriter import version
 from tests.support.runs.checked_runs import WELL, write
 
 
 def _jsonl(folder: Path, count: int, **values: float) -> Path:
-    folder.mkdir(parents=True)
-    lines = (json.dumps({"step": step, **values}) + "\n" for step in range(count))
-    (folder / "metrics.jsonl").write_text("".join(lines))
-    return folder
+    return write_rows(folder / "metrics.jsonl", ({"step": step, **values} for step in range(count))).parent
 
 
 def test_nothing_to_read_still_prints_the_document(tmp_path: Path) -> None:

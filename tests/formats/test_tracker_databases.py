@@ -25,6 +25,7 @@ from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.fuzz import tracker_parts
+from tests.support.logs.live_logs import write_rows
 from tests.support.runs.evaluators import alive
 
 Rows = dict[str, list[tuple[int, float]]]
@@ -369,11 +370,10 @@ def test_an_inbox_is_the_run_that_the_database_will_have(tmp_path: Path) -> None
 def test_an_inbox_that_is_imported_is_not_counted_twice(tmp_path: Path, overlap: bool) -> None:
     """The rows are in the database when the file is deleted; both may be there for a moment."""
     folder = tmp_path / "inbox" / "0123456789abcdef"
-    folder.mkdir(parents=True)
     values = {step: {"loss": 1 / (step + 3), "kl": 0.01 * step + 0.0033} for step in range(1, 21)}
     record = {"v": 1, "kind": "metric", "project": "p", "run": "grpo-a", "run_id": "a" * 32}
-    lines = [json.dumps({**record, "step": step, "metrics": values[step]}) for step in values]
-    (folder / "00000000.jsonl").write_text("\n".join(lines) + "\n")
+    rows = ({**record, "step": step, "metrics": values[step]} for step in values)
+    write_rows(folder / "00000000.jsonl", rows)
     store, look = _followed(tmp_path)
     look()
     base = _trackio(tmp_path / "p.db")

@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from rltui.common.markdown_text import code_in_markdown, in_markdown
 from rltui.common.text import clean
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 
 PARSER = MarkdownIt("commonmark").enable("table")
 LIVELY = {"image", "link_open", "html_inline", "html_block", "em_open", "strong_open"}
@@ -59,9 +60,8 @@ def test_hostile_names_do_nothing(words: tuple[str, ...], tmp_path: Path) -> Non
     """No command makes an image, a link or HTML of the names of tags, runs and settings."""
     for run in ("good", HOSTILE.replace("/", "-")):
         folder = tmp_path / "logs" / run
-        folder.mkdir(parents=True)
-        lines = [json.dumps({"step": step, HOSTILE: step, "loss": float("nan")}) for step in range(30)]
-        (folder / "metrics.jsonl").write_text("\n".join(lines))
+        rows = ({"step": step, HOSTILE: step, "loss": float("nan")} for step in range(30))
+        write_rows(folder / "metrics.jsonl", rows)
         (folder / "config.json").write_text(json.dumps({HOSTILE: HOSTILE + run}))
     name, *rest = words
     done = rltui(name, tmp_path / "logs", *rest, "--format", "markdown")

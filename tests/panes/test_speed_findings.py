@@ -16,6 +16,7 @@ from rltui.rules.rulebook import rulebook
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.runs.deliveries import delivery
 from tests.support.runs.pane_answers import NOW, VERL, run
 from tests.support.runs.window_language import values
@@ -121,9 +122,8 @@ def test_it_joins_the_findings_while_there_is_a_baseline() -> None:
 def test_compare_tells_it_as_well(tmp_path: Path) -> None:
     """`rltui compare` says it in words and in JSON."""
     for name, speed in (("slow", 600.0), ("base", 1000.0)):
-        (tmp_path / name).mkdir()
-        lines = [json.dumps({"step": at, **VERL, "perf/throughput": speed + at % 5}) for at in range(120)]
-        (tmp_path / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+        rows = ({"step": at, **VERL, "perf/throughput": speed + at % 5} for at in range(120))
+        write_rows(tmp_path / name / "metrics.jsonl", rows)
     command = ("compare", tmp_path, "--baseline", "base")
     text = rltui(*command).out
     assert "40 % below the baseline's" in text and "since step" in text

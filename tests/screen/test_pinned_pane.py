@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from rltui.screen import shown_run
 from rltui.screen.start import build
 from rltui.session.session import Session
+from tests.support.logs.live_logs import write_rows
 from tests.support.runs.made_run import NOW, believable
 from tests.support.screen.screens import Screen, opened, screen_of, session
 
@@ -76,9 +76,8 @@ def test_pins_are_remembered(tmp_path: Path) -> None:
 
 def log(folder: Path, name: str, *tags: str) -> None:
     """A run of these tags, each of them rising."""
-    (folder / name).mkdir()
-    rows = [json.dumps({"step": step, **dict.fromkeys(tags, 0.1 * step)}) for step in range(30)]
-    (folder / name / "metrics.jsonl").write_text("\n".join(rows) + "\n")
+    rows = ({"step": step, **dict.fromkeys(tags, 0.1 * step)} for step in range(30))
+    write_rows(folder / name / "metrics.jsonl", rows)
 
 
 def test_pins_follow_the_metric_to_runs_that_write_it_under_another_key(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from rltui.run_context.hparams.hparams import HParam, Value, settings_digest
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.screen.screens import Screen, screen_of
 
 TAG = "train/kl"
@@ -28,10 +29,9 @@ TAG = "train/kl"
 
 def log(folder: Path, name: str, level: float, *, steps: int = 40, **settings: object) -> None:
     """A run of one level with settings beside it."""
-    (folder / name).mkdir()
+    rows = ({"step": step, TAG: level, "train/reward": level * step} for step in range(steps))
+    write_rows(folder / name / "metrics.jsonl", rows)
     (folder / name / "config.json").write_text(json.dumps(settings))
-    rows = [json.dumps({"step": step, TAG: level, "train/reward": level * step}) for step in range(steps)]
-    (folder / name / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
 @pytest.fixture

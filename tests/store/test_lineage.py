@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rltui.session.session import Session
 from rltui.store.continued_runs import Lineage, lineage
 from rltui.store.store import Store
 from tests.support.commands.in_process import rltui
+from tests.support.logs.live_logs import write_rows
 from tests.support.runs.deliveries import delivery, ticks
 from tests.support.shared import LOGS, needs_shared
 
@@ -135,14 +135,9 @@ def both(
 ) -> tuple[dict[str, object], dict[str, list[str]]]:
     """What `runs --json` and the hparams pane say of runs, by name: name, steps, hour of the start, tags."""
     for name, steps, hour, tags in given:
-        (folder / name).mkdir(parents=True)
-        lines = [
-            json.dumps(
-                {"step": step, "wall_time": 1763600000.5 + hour * HOUR + at, **dict.fromkeys(tags, 0.5)}
-            )
-            for at, step in enumerate(steps)
-        ]
-        (folder / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+        begin, values = 1763600000.5 + hour * HOUR, dict.fromkeys(tags, 0.5)
+        rows = ({"step": step, "wall_time": begin + at, **values} for at, step in enumerate(steps))
+        write_rows(folder / name / "metrics.jsonl", rows)
     listed = rltui("runs", folder, "--json").json()["runs"]
     panes = rltui("snapshot", folder, "--run", "*", "--pane", "hparams", "--format", "json").json()
     attempts = {pane["run"]: pane["attempts"] for pane in panes}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.support.logs.live_logs import write_rows
 
 ROOT = Path(__file__).resolve().parents[3]
 DAY = 86_400.0
@@ -27,14 +28,11 @@ def write(
     run: Path, values: Sequence[float], *, ago: float = 10 * DAY, gap: float = 2.0, key: str = "actor/kl_loss"
 ) -> Path:
     """A log of one metric and a rising reward whose last point was written `ago` seconds ago."""
-    run.mkdir(parents=True)
     end = time.time() - ago
-    lines = [
-        json.dumps({"step": step, "data": {key: value, "critic/score/mean": 0.5 + 0.002 * step},
-                    "timestamp": end - gap * (len(values) - step)})
+    rows = (
+        {"step": step, "data": {key: value, "critic/score/mean": 0.5 + 0.002 * step},
+         "timestamp": end - gap * (len(values) - step)}
         for step, value in enumerate(values, 1)
-    ]  # fmt: skip
-    path = run / "metrics.jsonl"
-    path.write_text("\n".join(lines) + "\n")
-    os.utime(path, (end, end))
+    )  # fmt: skip
+    os.utime(write_rows(run / "metrics.jsonl", rows), (end, end))
     return run
