@@ -76,9 +76,9 @@ def scan(file: ConsoleFile) -> ConsoleReport:
             if file.size > MAX_COUNTED:
                 break
         found = [each._replace(line=file.line_number(each.offset)) for each in found]
-    interrupted = all(each.over for each in found) and _is_interrupted(data)
     early = bool(found) and begin == 0 and _is_before_training(data)
     lines = console_lines(data[-END:])
+    interrupted = all(each.over for each in found) and _is_interrupted(lines)
     last_error = found[-1].text if found else _last_error(lines)
     last = next((line for line in reversed(lines) if line.text.strip()), None)
     last_line = "" if last is None else last.text
@@ -127,12 +127,10 @@ def _last_error(lines: Sequence[ConsoleLine]) -> str:
     return ""
 
 
-def _is_interrupted(data: bytes) -> bool:
+def _is_interrupted(lines: Sequence[ConsoleLine]) -> bool:
     """Whether a console ends with KeyboardInterrupt, after which at most launchers and trackers printed."""
-    if _INTERRUPT.encode() not in data[-END:]:
-        return False
     trainer = TrainerLines()
-    for line in reversed(console_lines(data[-END:])[-END_LINES:]):
+    for line in reversed(lines[-END_LINES:]):
         if line.folded and _exception_name(line.text) == _INTERRUPT:
             return True
         more = len(_LABELLED.findall(line.text)) > 1  # of a console that is the log of its run
