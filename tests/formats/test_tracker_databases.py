@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs.batch import Text
+from rltui.logs.batch import Batch, Text
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import shared_resources
@@ -85,10 +85,7 @@ def _read(logdir: Path) -> tuple[dict[str, Rows], dict[str, list[Text]]]:
     return runs, texts
 
 
-def _add(rows: Rows, batch: object) -> None:
-    from rltui.logs.batch import Batch
-
-    assert isinstance(batch, Batch)
+def _add(rows: Rows, batch: Batch) -> None:
     for tag, step, value in zip(batch.tag.tolist(), batch.step.tolist(), batch.value.tolist(), strict=True):
         rows.setdefault(batch.tags[tag], []).append((step, value))
 

@@ -160,18 +160,6 @@ def test_any_cut_gives_the_same_points(data: st.DataObject, count: int, wide: in
     assert len(whole) == count * wide
 
 
-@given(data=st.data())
-def test_damage_never_raises(data: st.DataObject) -> None:
-    """Changed, cut and foreign bytes give points and problems, never an exception."""
-    content = bytearray(
-        record_log(WANDB, [metric("a", axis="b"), *(row(step) for step in range(20)), ended(0)])
-    )
-    for _ in range(data.draw(st.integers(1, 8))):
-        content[data.draw(st.integers(7, len(content) - 1))] = data.draw(st.integers(0, 255))
-    end = data.draw(st.integers(0, len(content)))
-    read_whole(FORM, MemFile(NAME, bytes(content[:end])))
-
-
 def test_the_newest_rows_are_found_without_the_rest() -> None:
     """A preview of the end reads no more than asked for and gives the last rows."""
     content = record_log(WANDB, [history({f"m/{k}": step for k in range(40)}, step) for step in range(300)])

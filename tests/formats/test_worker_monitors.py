@@ -11,6 +11,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.worker_monitors import MONITORS
 from rltui.logs.local_file import Calls
+from tests.support.logs.file_in_memory import rows
 from tests.support.logs.live_logs import Live, append, write
 
 T0 = 1_763_600_000.0
@@ -39,20 +40,13 @@ def workers(folder: Path, lengths: tuple[list[int], ...] = LENGTHS) -> None:
         write(folder / f"{rank}.monitor.csv", monitor(each, T0 + late, waits=last - late))
 
 
-def _runs(folder: Path) -> dict[str, list[tuple[int, float]]]:
+def _runs(folder: Path) -> dict[str, list[tuple[int, float | None]]]:
     """Step and reward of each run's episodes in the order of delivery."""
-    found: dict[str, list[tuple[int, float]]] = {}
+    found: dict[str, list[tuple[int, float | None]]] = {}
     for delivery in read_all([str(folder)]):
-        batch = delivery.batch
-        rows = [
-            (step, value)
-            for tag, step, value in zip(
-                batch.tag.tolist(), batch.step.tolist(), batch.value.tolist(), strict=True
-            )
-            if batch.tags[tag] == "r"
-        ]
-        found.setdefault(delivery.source.run, []).extend(rows)
-    return {run: rows for run, rows in found.items() if run}
+        rewards = [(step, value) for tag, step, value in rows(delivery.batch) if tag == "r"]
+        found.setdefault(delivery.source.run, []).extend(rewards)
+    return {run: episodes for run, episodes in found.items() if run}
 
 
 def test_workers_of_one_training_are_one_run(tmp_path: Path) -> None:
