@@ -89,6 +89,8 @@ class Evaluator:
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the log has a metric for the time of a step
         self._has_late_ticks = False
+        self._logged: set[str] = set()  # metrics that are judged instead of others
+        self._awaited: set[str] = set()  # tags of such metrics with too few ticks
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
         self._evaluated: JudgedSeries | None = None
         self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
@@ -131,14 +133,19 @@ class Evaluator:
                 steps = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
                 if steps:
                     self.series[tag].rewind(min(steps))
+            self._update_logged()
         changed = restarted
-        for tag, pieces in by_tag.items():
-            series, points = self.series[tag], _joined(pieces)
+        # Metrics that are judged instead of others come first, so that rules on these are left out at once.
+        tags = sorted(by_tag, key=lambda tag: tag not in self._awaited) if self._awaited else by_tag
+        for tag in tags:
+            series, points = self.series[tag], _joined(by_tag[tag])
             if len(points.step):
                 late = series.number % (MAX_LATE + 1) if live else 0
                 changed |= series.feed(points.step, points.value, late)
                 if series.step_time is not None and not self._logs_step_time:
                     changed |= series.step_time.feed(points.step, points.wall_time, late)
+                if tag in self._awaited and series.ticks.n >= START:
+                    self._update_logged()
         if self._has_late_ticks and not live:
             changed |= self.make_late_ticks()
         self._has_late_ticks |= live
@@ -188,7 +195,9 @@ class Evaluator:
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
-        series = self.series[tag] = SeriesState(plan, len(self.series))
+        series = self.series[tag] = SeriesState(plan, len(self.series), self._logged)
+        if not plan.held_out and plan.canonical in self._selection.instead:
+            self._awaited.add(tag)
         for rule in plan.numerator_of:
             self._ratio(rule, plan.held_out).join(series, 0)
         for rule in plan.denominator_of:
@@ -201,8 +210,23 @@ class Evaluator:
     def _ratio(self, rule: Rule, held_out: bool) -> RatioState:
         found = self._ratios.get((rule.id, held_out))
         if found is None:
-            found = self._ratios[rule.id, held_out] = RatioState(rule, held_out)
+            found = self._ratios[rule.id, held_out] = RatioState(rule, held_out, self._logged)
         return found
+
+    def _update_logged(self) -> None:
+        """Update which metrics are judged instead of others, and leave out the rules on those."""
+        instead = [
+            each.ticks
+            for each in self.series.values()
+            if not each.plan.held_out and each.plan.canonical in self._selection.instead
+        ]
+        self._awaited = {ticks.tag for ticks in instead if ticks.n < START}
+        logged = {ticks.canonical for ticks in instead if ticks.canonical and ticks.n >= START}
+        if logged != self._logged:
+            self._logged.clear()
+            self._logged |= logged
+            for ruled in self._ruled_ticks():
+                ruled.leave_out()
 
     def set_external_findings(self, findings: Sequence[Finding]) -> bool:
         """Replace the findings that are not from metrics, such as those of the job; True if they changed."""

@@ -70,20 +70,13 @@ class JudgedSeries:
         self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived)
         self._short = [each.ticks for each in self.evaluated if each.ticks.n < START]
-        # For `unless_logged`.
-        logged = {
-            each.ticks.canonical for each in self.evaluated if each.ticks.n >= START and not each.held_out
-        } - {None}
         self.states: list[RuleState | UserRuleState] = []  # without recordings and rules judged elsewhere
         self.states += [state for each in series.values() for state in each.user_states]
         self.recordings: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
         for each in self.evaluated:
-            canonical = each.ticks.canonical or ""
-            self.states += [
-                state for state in each.shown if state.rule.unless_logged.get(canonical) not in logged
-            ]
+            self.states += [state for state in each.shown if not state.left_out]
             for state in each.recordings:
-                if state.rule.unless_logged.get(canonical) not in logged:
+                if not state.left_out:
                     self.recordings.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without derived series
         known = {each.ticks.canonical for each in self._tags}

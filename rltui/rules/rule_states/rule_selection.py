@@ -82,6 +82,13 @@ class RuleSelection:
         return found
 
     @cached_property
+    def instead(self) -> frozenset[str]:
+        """The metrics that are judged instead of others."""
+        return frozenset(
+            metric for rule in self.book.rules.values() for metric in rule.unless_logged.values()
+        )
+
+    @cached_property
     def _by_denominator(self) -> Mapping[str, Sequence[Rule]]:
         found: dict[str, list[Rule]] = {}
         for rule in self.book.rules.values():

@@ -49,8 +49,8 @@ class RuleState:
     """One rule on one series."""
 
     __slots__ = (
-        "_idle_range_of", "asked", "carries", "idle_range", "kind", "past", "period", "recording", "rule",
-        "ticks", "waiting",
+        "_idle_range_of", "asked", "carries", "idle_range", "kind", "left_out", "past", "period",
+        "recording", "rule", "ticks", "waiting",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
@@ -59,8 +59,13 @@ class RuleState:
         self.kind = KINDS.get(rule.kind)  # None: evaluated from counts of the ticks, without a window
         self.carries = carries(rule)
         self._idle_range_of = IDLE_RANGES.get(rule.kind)
-        self.idle_range: IdleRange | None = None  # not evaluated until a tick is outside of it
         self.ticks = ticks
+        self.left_out = False  # another metric is judged instead
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the state before the first tick."""
+        self.idle_range: IdleRange | None = None  # not evaluated until a tick is outside of it
         self.period: ActivePeriod | None = None
         self.past: tuple[ActivePeriod, ...] = ()
         self.waiting: Unseen | None = None  # None: it was evaluated at all ticks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
@@ -30,6 +32,8 @@ class RuledTicks:
       (`IdleRange`). Such rules rest: a new tick is compared with the common range of all of them.
     - Recordings, rules that are not findings, wait until they are asked for. In a run in which nothing fires
       that depends on them, they never are.
+    - Rules are left out while another metric is judged instead (`unless_logged`). If it no longer is, since
+      its points were superseded, all rules are evaluated again at the ticks that are held.
 
     When ticks are joined, a copy of them is kept for rules that wait, until the rule is asked for, is
     evaluated, or is settled: the evaluator settles one rule per step, so that all are before the next time
@@ -37,11 +41,19 @@ class RuledTicks:
     """
 
     __slots__ = (
-        "_active", "_idle_range", "_moment_offset", "_resting", "_unjoined", "held_out", "recordings",
-        "shown", "ticks", "unsettled",
+        "_active", "_idle_range", "_logged", "_moment_offset", "_replaceable", "_resting", "_unjoined",
+        "held_out", "recordings", "shown", "ticks", "unsettled",
     )  # fmt: skip
 
-    def __init__(self, ticks: Ticks, held_out: bool, moment_offset: int, rules: Rules) -> None:
+    def __init__(
+        self,
+        ticks: Ticks,
+        held_out: bool,
+        moment_offset: int,
+        rules: Rules,
+        logged: Set[str] = frozenset(),
+    ) -> None:
+        """`logged`: metrics that are judged instead of others; call `leave_out` after it has changed."""
         self.ticks = ticks
         self.held_out = held_out
         self._moment_offset = moment_offset
@@ -51,12 +63,24 @@ class RuledTicks:
         # Rules that have not been evaluated at all ticks before the last join.
         self.unsettled: dict[RuleState, Unseen] = {}
         self._unjoined = ticks
+        self._logged = logged
+        self._replaceable = [
+            (state, instead)
+            for state in (*self.shown, *self.recordings)
+            if (instead := state.rule.unless_logged.get(ticks.canonical or "")) is not None
+        ]
+        for state, instead in self._replaceable:
+            state.left_out = instead in logged
         self._activate()
 
     def _activate(self) -> None:
         """Evaluate all rules at the next moment."""
         # Rules that are evaluated at each moment, and recordings that have not begun to wait.
-        self._active = [state for state in (*self.shown, *self.recordings) if state.kind is not None]
+        self._active = [
+            state
+            for state in (*self.shown, *self.recordings)
+            if state.kind is not None and not state.left_out
+        ]
         for state in self._active:
             state.idle_range = None
         self._resting: list[RuleState] = []
@@ -77,6 +101,28 @@ class RuledTicks:
         made = self.ticks.serial
         self.ticks.make_late(self._evaluate)
         return self.ticks.serial != made
+
+    def leave_out(self) -> None:
+        """Forget the rules for which another metric is judged now, and evaluate those that count again."""
+        again = False
+        for state, instead in self._replaceable:
+            before, state.left_out = state.left_out, instead in self._logged
+            again |= before and not state.left_out
+            if state.left_out and not before:
+                self.unsettled.pop(state, None)
+                state.reset()
+        if not self.unsettled:
+            self._unjoined = self.ticks
+        self._active = [state for state in self._active if not state.left_out]
+        resting, self._resting, self._idle_range = self._resting, [], IdleRange()
+        for state in resting:
+            if state.idle_range is not None:
+                self._add_resting(state, state.idle_range)
+        if again:
+            self._settle_all()
+            self._activate()
+            self.ticks.marks = {}
+            self._evaluate_again(self.ticks.last_step + 1)
 
     def ask(self, state: RuleState) -> None:
         """Evaluate a recording on demand. It is also evaluated at the next ticks, and then waits again."""
@@ -233,8 +279,11 @@ class RuledTicks:
         """
         self._settle_all()
         self._activate()
-        if not self.ticks.rewind(step):  # a ratio is rewound once for each of its sides
-            return
+        if self.ticks.rewind(step):  # a ratio is rewound once for each of its sides
+            self._evaluate_again(step)
+
+    def _evaluate_again(self, step: int) -> None:
+        """Evaluate all rules again at the ticks that are held, all of which are below a step."""
         states = (*self.shown, *self.recordings)
         for state in states:
             state.rewind(step)
@@ -249,11 +298,13 @@ class RuledTicks:
 class RatioState:
     """The ratio of two series, for one rule. Until both have begun, the one that has keeps its points."""
 
-    __slots__ = ("_held_out", "_joined", "_moment_offset", "_parts", "rule", "ruled")
+    __slots__ = ("_held_out", "_joined", "_logged", "_moment_offset", "_parts", "rule", "ruled")
 
-    def __init__(self, rule: Rule, held_out: bool) -> None:
+    def __init__(self, rule: Rule, held_out: bool, logged: Set[str]) -> None:
+        """`logged`: as for `RuledTicks`."""
         self.rule = rule
         self.ruled: RuledTicks | None = None  # None until both sides have points, which most never have
+        self._logged = logged
         self._held_out, self._moment_offset = held_out, moment_offset_of(rule.id)
         self._joined = Ratio()
         self._parts: list[SeriesState | None] = [None, None]  # numerator, denominator
@@ -283,7 +334,8 @@ class RatioState:
             above, below = self._parts
             assert above is not None and below is not None
             ticks = Ticks(above.plan.tag, above.plan.canonical, below.plan.tag)
-            self.ruled = RuledTicks(ticks, self._held_out, self._moment_offset, Rules.of((self.rule,)))
+            rules = Rules.of((self.rule,))
+            self.ruled = RuledTicks(ticks, self._held_out, self._moment_offset, rules, self._logged)
         return self.ruled.feed(steps, values, late)
 
     def rewind(self, side: int, step: int) -> None:
@@ -320,16 +372,17 @@ class SeriesState:
         "user_states", "waiting",
     )  # fmt: skip
 
-    def __init__(self, plan: RulePlan, number: int) -> None:
+    def __init__(self, plan: RulePlan, number: int, logged: Set[str] = frozenset()) -> None:
+        """`logged`: as for `RuledTicks`."""
         self.plan = plan
         self.number = number  # of the series in its run
         self.ruled = RuledTicks(
-            Ticks(plan.tag, plan.canonical), plan.held_out, plan.moment_offset, plan.rules
+            Ticks(plan.tag, plan.canonical), plan.held_out, plan.moment_offset, plan.rules, logged
         )
         self.nonzero: RuledTicks | None = None  # without zeros, for rules that skip them
         if plan.nonzero_rules is not None:
             ticks = Ticks(plan.tag, plan.canonical)
-            self.nonzero = RuledTicks(ticks, plan.held_out, plan.moment_offset, plan.nonzero_rules)
+            self.nonzero = RuledTicks(ticks, plan.held_out, plan.moment_offset, plan.nonzero_rules, logged)
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
         self.ratios: tuple[tuple[RatioState, int], ...] = ()  # with the side of this series
         self.unpaired: list[RatioState] = []  # those whose other series has not begun
