@@ -12,13 +12,13 @@ from rltui.common.arrays import Floats, Ints, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_step, format_value
-from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:
     from rltui.metrics.metric_name import MetricName
+    from rltui.panes.answers.answer import Fact
     from rltui.session.run_view import RunView
 
 STEP = "timing.step"  # the metric of the time of a whole step
@@ -110,6 +110,8 @@ class Values:
 
     def fact(self, title: str, unit: str, *, text: str = "", formula: str = "", told: bool = False) -> Fact:
         """The median of the last points with its change; by default its text is the value with its unit."""
+        from rltui.panes.answers.answer import Fact  # lists of runs need none
+
         steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
         text = text or format_value(self.now, unit)
         return Fact(title, self.now, text, self.change, steps, formula, told=told)

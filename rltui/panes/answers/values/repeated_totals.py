@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import in_both
-from rltui.panes.answers.values.recent_values import RunValues, Values
 
 if TYPE_CHECKING:
+    from rltui.panes.answers.values.recent_values import RunValues, Values
     from rltui.session.run_view import RunView
 
 EPISODE_RETURN = "reward.episode_return"
@@ -28,12 +28,19 @@ def repeated_totals(view: RunView) -> frozenset[str]:
     known = view.tag_index.canonical
     if COMPONENT not in known and not known.keys() >= {SCORE, REWARD}:
         return frozenset()
-    return view.cached("repeated-totals", view.run.version, lambda: _components(view) | _rewards(view))
+    return view.cached("repeated-totals", view.run.version, lambda: _found(view))
 
 
-def _rewards(view: RunView) -> frozenset[str]:
-    """The tags of a reward with the values of the score."""
+def _found(view: RunView) -> frozenset[str]:
+    # Imported here: four modules that most runs in a list do not need.
+    from rltui.panes.answers.values.recent_values import RunValues
+
     run = RunValues(view)
+    return _components(view, run) | _rewards(view, run)
+
+
+def _rewards(view: RunView, run: RunValues) -> frozenset[str]:
+    """The tags of a reward with the values of the score."""
     score, reward = run.find(SCORE), run.find(REWARD)
     if score is None or reward is None or not repeats(reward, score):
         return frozenset()
@@ -42,8 +49,7 @@ def _rewards(view: RunView) -> frozenset[str]:
     return frozenset() if named.intersection(tags) else frozenset(tags)
 
 
-def _components(view: RunView) -> frozenset[str]:
-    run = RunValues(view)
+def _components(view: RunView, run: RunValues) -> frozenset[str]:
     totals = [values for base in TOTAL if (values := run.find(f"{base}.mean", of_part=True)) is not None]
     tags = [tag for tag in run.tags(COMPONENT) if not run.name(tag).held_out]
     named = {tag for one in view.evaluator.findings() for tag in one.metrics}
