@@ -27,7 +27,7 @@ class Source(NamedTuple):
     gone: bool = False  # whether it was deleted
     hung: bool = False  # a file call for it has not returned: it is not read until it does
     modified: float = 0.0  # modification time, seconds since 1970; 0 if unknown
-    created: float = 0.0  # creation time, seconds since 1970; 0 if unknown, or if its points are not older
+    created: float = 0.0  # creation time, seconds since 1970; 0 if unknown, or if its points are as recent
     caught_up: bool = False  # whether it was read to its end, except for a torn tail or damage
 
 

@@ -80,11 +80,11 @@ class Header(NamedTuple):
 
     @property
     def age_text(self) -> str:
-        """`last point 12s ago`."""
-        age = self.alive.age
-        if age is None or not math.isfinite(age):
-            return ""
-        return f"{'last point' if self.points else 'last written'} {format_age(coarse_age(age))}"
+        """`last point 12s ago`; `age unknown` of a copy without times."""
+        alive = self.alive
+        if alive.age is None or not alive.age_known:
+            return "age unknown" if self.points and self.state_word == "ended?" else ""
+        return f"{alive.last_write if self.points else 'last written'} {format_age(coarse_age(alive.age))}"
 
     @property
     def silence_text(self) -> str:
@@ -95,7 +95,7 @@ class Header(NamedTuple):
         if alive.interrupted or alive.cut_short:
             code = f"exit code {alive.exit_code} " if alive.exit_code and not alive.interrupted else ""
             return f"{code}at {self.step_text.replace(' / ', ' of ')}"
-        if alive.state != "stalled" or alive.age is None or not math.isfinite(alive.age):
+        if alive.state != "stalled" or not alive.age_known:
             return ""
         usual = f"usual gap {format_duration(alive.gap)}" if alive.gap and alive.gap >= 1 else ""
         over = "" if alive.total else "it may have finished: no planned end is known"
@@ -117,8 +117,7 @@ class Header(NamedTuple):
             return "stopped by its user"
         if alive.cut_short:
             return "failed" if alive.failed else "ended early"
-        known = alive.age is not None and math.isfinite(alive.age)
-        age = f" {format_age(coarse_age(alive.age or 0.0)).removesuffix(' ago')}" if known else ""
+        age = f" {format_age(coarse_age(alive.age or 0.0)).removesuffix(' ago')}" if alive.age_known else ""
         return f"{self.state_word}{age}"
 
     @property

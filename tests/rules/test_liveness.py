@@ -297,3 +297,25 @@ def test_the_time_at_which_a_copied_log_is_over_is_known() -> None:
     change = pace.next_change(now)
     assert not pace.at(change).over and pace.at(change + 1).over
     assert pace.next_change(change + 1) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("created", "total", "word", "age"),
+    [
+        (601.0, None, "ended?", None),  # a copy
+        (3000.0, None, "stalled?", 600.0),  # a log that was written for forty minutes
+        (0.0, None, "stalled?", 600.0),  # the file system does not tell
+        (601.0, 90, "stalled", 600.0),  # its plan says that it should be live
+    ],
+)
+def test_a_copy_of_a_log_without_times_is_not_called_stalled(
+    created: float, total: int | None, word: str, age: float | None
+) -> None:
+    """Nothing says when its run wrote: the age of the copied file is not shown as that of a point."""
+    run, now = timed([(step, math.nan) for step in range(60)], total_steps=total), 2e9
+    at = now - created if created else 0.0
+    run.sources = {"log.csv": Source("run", "log.csv", "csv", modified=now - 600, created=at)}
+    found = alive(run, now)
+    assert (found.word, found.age, found.dated) == (word, age, False)
+    assert not found.over  # it may be a document that is replaced at each step
+    assert alive(run, now - 590).state == "live"

@@ -207,7 +207,9 @@ def _facts(verdict: Verdict, at_step: int | None) -> str:
         return " · ".join((verdict.framework, step))
     facts = [verdict.framework, live.word, step]
     if live.age is not None:
-        facts.append(f"{'last written' if empty else 'last point'} {format_age(live.age)}")
+        facts.append(f"{'last written' if empty else live.last_write} {format_age(live.age)}")
+    elif not empty:
+        facts.append("age unknown")
     if live.eta is not None:
         facts.append(f"eta {format_duration(live.eta)}")
     if live.quiet:

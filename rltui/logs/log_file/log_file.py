@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -420,16 +419,16 @@ class LogFile:
         self.recheck = self.caught_up and reader.offset < self.size
 
     def _note_creation(self, file: LocalFile | PartFile, pieces: list[Piece]) -> None:
-        """Ask when the file was created if its newest points are far older than its last write.
+        """Ask when the file was created if its newest points are far older than its last write, or undated.
 
         So those of a copy are, and those of few other logs. It is asked once, while the file is the same. A
         file that was replaced while it was followed is a mirror, which will be replaced again.
         """
         batches = [batch for _, batch in pieces if len(batch)]
-        newest = float(np.fmax.reduce(batches[-1].wall_time)) if batches else math.nan
-        if math.isnan(newest):
+        if not batches:
             return
-        old = newest < self.modified - COPIED_AGE and not self.generation
+        newest = float(np.fmax.reduce(batches[-1].wall_time))  # NaN without times
+        old = not newest >= self.modified - COPIED_AGE and not self.generation
         if not old:
             self.created = 0.0
         elif not self.created and isinstance(file, LocalFile):

@@ -17,7 +17,7 @@ class Liveness(NamedTuple):
     """The state of a run at one time. Times in seconds; None where unknown."""
 
     state: Literal["live", "stalled", "ended"]
-    age: float | None = None  # since the last point
+    age: float | None = None  # since the last point; of a silent copy whose points have no times, unknown
     gap: float | None = None  # usual time between steps
     quiet: str = ""  # the file or phase that stopped first, if known
     eta: float | None = None  # until the last step, never negative
@@ -30,11 +30,22 @@ class Liveness(NamedTuple):
     exception: bool = False  # its console ends with one
     interrupted: bool = False  # its console ends with Ctrl-C: its user stopped it
     over: bool = False  # ended for certain, or silent for long in its points and in its files
+    dated: bool = True  # False: its points have no times, and `age` is that of its log files
 
     @property
     def word(self) -> str:
         """The state in one word, with a question mark where it is only inferred from silence."""
         return self.state if self.known else f"{self.state}?"
+
+    @property
+    def age_known(self) -> bool:
+        """Whether it is known how long ago it wrote."""
+        return self.age is not None and math.isfinite(self.age)
+
+    @property
+    def last_write(self) -> str:
+        """What its age refers to: `last point`, or `last written` if its points have no times."""
+        return "last point" if self.dated else "last written"
 
     @property
     def failed(self) -> bool:
@@ -64,7 +75,7 @@ class Liveness(NamedTuple):
 class RunPace(NamedTuple):
     """The timing of one run, independent of the present time. Times in seconds; None where unknown."""
 
-    last_wall: float | None  # since 1970, of the last point
+    last_wall: float | None  # since 1970, of the last point; of the last write to a file if not `dated`
     done: bool  # its log or tracker says that it has ended
     gone: bool  # its log files no longer exist
     patience: float  # longest silence that is not a stall
@@ -81,6 +92,8 @@ class RunPace(NamedTuple):
     file_written: float | None = None  # since 1970, the newest of its log files
     interrupted: bool = False  # its console ends with Ctrl-C
     copied: bool = False  # its log files were made at once, long after its last point
+    dated: bool = True  # False: its points have no times, and `last_wall` is when a file was written last
+    made_at_once: bool = False  # its log files were written last when they were created
 
     def next_change(self, now: float) -> float:
         """When the description of the state changes unless a point comes, in seconds since 1970, or infinity.
@@ -123,10 +136,14 @@ class RunPace(NamedTuple):
         age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
         state: Literal["live", "stalled", "ended"]
         failed = self.failed_at is not None and now >= self.failed_at + FAILED_SECONDS
+        # Such are copies, runs of less than a minute, and documents that are replaced at each step. Without a
+        # plan nothing says that it should be live, and the age of its files is not that of the run.
+        unknown = self.made_at_once and not self.dated and self.total is None
+        given_up = self.patience if unknown else self.given_up
         if self.done or self.gone or failed or age is None:
             state = "ended"
         else:
-            state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
+            state = "live" if age <= self.patience else "stalled" if age <= given_up else "ended"
         eta = None
         if state == "live" and self.total and self.last_step is not None and self.pace is not None:
             eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
@@ -134,7 +151,7 @@ class RunPace(NamedTuple):
         quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
         return Liveness(
             state,
-            age,
+            None if unknown and state == "ended" else age,
             self.gap,
             quiet,
             eta,
@@ -147,6 +164,7 @@ class RunPace(NamedTuple):
             exception=failed,
             interrupted=self.interrupted,
             over=state == "ended" and not self.gone and (certain or now > self._silent_from()),
+            dated=self.dated,
         )
 
     def _silent_from(self) -> float:

@@ -70,6 +70,8 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
         complete=complete,
         file_written=max(_file_times(run), default=None),
         copied=_is_copied(run, given_up),
+        dated=math.isfinite(run.last_written),
+        made_at_once=_made_at_once(run),
     )
 
 
@@ -79,11 +81,18 @@ def _is_copied(run: Run, given_up: float) -> bool:
     The run had been silent for that long then, so that it is over if nobody writes to the copy. A log that is
     mirrored as a new file again and again is no copy before that.
     """
-    written = max(_file_times(run), default=math.nan)
-    created = [source.created for source in run.sources.values() if source.created]  # 0: not known
-    return bool(created) and all(
-        each > run.last_wall + given_up and abs(written - each) <= WRITTEN_AT_ONCE for each in created
-    )
+    return _made_at_once(run) and all(each > run.last_wall + given_up for each in _creation_times(run))
+
+
+def _made_at_once(run: Run) -> bool:
+    """Whether all of its log files whose creation time is known were written last when they were created."""
+    written, created = max(_file_times(run), default=math.nan), _creation_times(run)
+    return bool(created) and all(abs(written - each) <= WRITTEN_AT_ONCE for each in created)
+
+
+def _creation_times(run: Run) -> list[float]:
+    """Those that are known, in seconds since 1970."""
+    return [source.created for source in run.sources.values() if source.created]
 
 
 def _last_wall(run: Run) -> float | None:
