@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rltui.common.problem import Problem
+from rltui.common.text import cell_width
 from rltui.panes.runs import outcome_row, run_facts
 from rltui.panes.runs.run_columns import RunOrder, natural
 from rltui.screen.run_list import column_choices, prepare
@@ -130,6 +131,26 @@ def test_the_selected_run_of_a_long_narrow_list_is_in_sight_with_its_reason() ->
         screen.press(key)
         selected = [one.text for one in screen.frame(80, 24).lines if one.back == "select"]
         assert len(selected) == 2 and screen.overlays[-1].of in selected[0] and "a reason" in selected[1]
+
+
+def test_the_line_below_a_narrow_list_does_not_repeat_the_reason_above() -> None:
+    """Where reasons have lines of their own, it has the state of the selected run instead."""
+    made = [short_run("a"), short_run("b")]
+    made[0].found = [finding(severity="critical", title="the update is far too large, and the gain is lost")]
+    lines = [one.text for one in run_list(made).frame(80, 24).lines]
+    assert sum("far too large" in one for one in lines) == 1
+    assert lines[-2].split()[:7] == ["a", made[0].framework, "·", "live", "·", "last", "point"]
+
+
+def test_the_narrowest_list_gives_long_names_the_room_of_the_steps() -> None:
+    """At 40 columns 22 cells tell them apart, and the reason of the selected run is below the list."""
+    names = [f"a2c-BipedalWalker-{kind}-seed-{seed}" for kind in ("Hardcore", "Normal") for seed in (1, 2)]
+    made = [short_run(name) for name in names]
+    made[0].found = [finding(severity="critical", title="return crashed")]
+    lines = [one.text for one in run_list(made).frame(40, 12).lines]
+    assert "step" not in lines[1] and all(cell_width(one) <= 40 for one in lines)
+    assert len({one[6:28] for one in lines[2:6]}) == 4
+    assert "return crashed @" in lines[-2]
 
 
 def test_a_narrow_list_has_room_for_reasons() -> None:

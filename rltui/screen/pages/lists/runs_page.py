@@ -25,8 +25,11 @@ from rltui.screen.state import AppState, ListDrawn, ListOverlay
 MIN_NAME_CELLS, MAX_NAME_CELLS = 12, 40  # cells
 MIN_REASON_CELLS = 14
 NARROW = 100  # cells below which reasons get the room of less important columns
+VERY_NARROW = 60  # cells below which names get that of all columns but the last value
 MIN_REASON_ROWS = 16  # of the screen, from which reasons that are too long have lines of their own
 NAME_PERCENT, NAME_PERCENT_BESIDE_SHORT = 22, 45  # of the width, for names; beside short reasons
+NAME_PERCENT_VERY_NARROW = 55
+WELL = "nothing is wrong"  # of a run without a reason
 SIGN_CELLS = 6  # before the name: mark, state, health
 TREND = "trend"
 # Columns from the most to the least important, after those that the user has added.
@@ -84,7 +87,8 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
         head.append(_column_titles(state, columns, width))
     foot = _foot(state, overlay, width)
     if height >= 10 and items:
-        foot = Page([_selected(state, items[at][1], width)]).below(foot)
+        row = _selected(state, items[at][1], width, reasons_below=reasons_below)
+        foot = Page([row]).below(foot)
     room = max(height - len(head) - len(foot.lines), 1)
     tall = _with_reasons(found) if reasons_below else ()
     count = len(tall) or len(found.runs) + len(found.groups)
@@ -205,24 +209,30 @@ def _title_spots(columns: list[_Cells]) -> list[Spot]:
     return spots
 
 
-def _selected(state: AppState, name: str, width: int) -> Line:
-    """The selected run with full name and reason."""
+def _selected(state: AppState, name: str, width: int, *, reasons_below: bool) -> Line:
+    """The selected run: its name in full and its reason, unless that has a line of its own; its state.
+
+    Where only one of both fits, the reason: the name is in the list, though perhaps not in full.
+    """
     run = run_list.facts_of(state, name)
+    stopped = run.alive.word in run.why  # the reason of a healthy run that stopped has its age, too
     facts = [run.view.framework] * (run.view.framework != "unknown")
-    silence = run.alive.word in run.why  # the reason of a healthy run that stopped has its age, too
-    facts += [] if silence else [run.alive.word]
-    if run.alive.age is not None and not silence:
-        facts.append(f"{'last point' if run.points else 'last written'} {format_age(run.alive.age)}")
-    why = run.why or "nothing is wrong"
-    room = width - 3 - cell_width(run.view.shown_name) - cell_width(why)
+    facts += [] if stopped and not reasons_below else [run.alive.word]
+    if run.alive.age is not None and not stopped:
+        written = run.alive.last_write if run.points else "last written"
+        facts.append(f"{written} {format_age(run.alive.age)}")
+    title, why = run.view.shown_name, "" if reasons_below else run.why
+    if not run.why and cell_width(title) + 3 + cell_width(WELL) <= width:
+        why = WELL
+    if why != WELL and why and cell_width(title) + 3 + MIN_REASON_CELLS > width:
+        title, why = "", fitted_summary(why, width - 2)
+    room = width - 3 - cell_width(title) - cell_width(why)
     while facts and cell_width(" · ".join(facts)) + 2 > room:
         facts.pop()
-    left: list[Span] = [
-        (f" {run.view.shown_name}", "strong"),
-        (f"  {why}", _why_role(run) if run.why else HEALTH_ROLE["ok"]),
-        (f"  {' · '.join(facts)}", "dim"),
-    ]
-    return crop(line(*left), width)
+    spans: list[Span] = [(f" {title}", "strong")] * bool(title)
+    if why:
+        spans.append((f"{'  ' if title else ' '}{why}", _why_role(run) if run.why else HEALTH_ROLE["ok"]))
+    return crop(line(*spans, (f"  {' · '.join(facts)}", "dim")), width)
 
 
 def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
@@ -258,6 +268,47 @@ def _layout(state: AppState, found: RunListing, width: int, *, reasons_below: bo
     fixed = {"name", "why", "health", "state"}
     if sorting is not None and sorting.id not in {*_BY_IMPORTANCE, *fixed, *(one.id for one in added)}:
         added.append(sorting)
+    known = _known_columns(found, added, width)
+    sixteenths = 6 if order.column in ("health", "why") else 3
+    least = max(MIN_REASON_CELLS, 0 if added else width * sixteenths // 16)  # cells of the reason
+    # Short reasons, and those with lines of their own, leave room for other columns.
+    short = reasons_below or (found.why_cells is not None and found.why_cells <= least)
+    if reasons_below:
+        least = 0
+    elif found.why_cells is not None and short:
+        least = max(found.why_cells, cell_width("why"))
+    asked = [one.id for one in added]
+    if sorting is not None and sorting.id in known and sorting.id not in asked:
+        # Runs are sorted by age at first; the line below the list has that of the selected run.
+        asked += [sorting.id] * (sorting.id != "age" or width >= NARROW)
+    offered: Sequence[str] = _BY_IMPORTANCE
+    if width < NARROW and not short:
+        offered = _BY_IMPORTANCE[: _BY_IMPORTANCE.index("why") + 1]
+    lacking = {*found.lacking, "why"} if reasons_below else found.lacking
+    more = [name for name in offered if name in known and name not in (*asked, *lacking)]
+    longest = max(run_list.longest_name(state), cell_width("run"))
+    name_cells = min(longest, MAX_NAME_CELLS, _room_of_names(width, short=short))
+    needed = {one.id: 2 + (least if one.id == "why" else one.width) for one in known.values()}
+    chosen, room = _chosen(asked, more, needed, width - SIGN_CELLS - name_cells)
+    wider = min(longest - name_cells, MAX_NAME_CELLS - name_cells, room // 2, max(room, 0))
+    name_cells, room = name_cells + wider, room - wider
+    if "metric" in chosen:
+        title = max(map(cell_width, found.metrics), default=0)
+        wider = min(title - known["metric"].width, room // 2)
+        if wider > 0:
+            known["metric"] = known["metric"]._replace(width=known["metric"].width + wider)
+            room -= wider
+    if "why" not in chosen:
+        name_cells += min(longest - name_cells, max(room, 0))
+    known["name"] = _Cells("name", "run", name_cells, column_named("name"))
+    known["why"] = known["why"]._replace(width=least + max(room, 0))
+    others = [one.id for one in added if one.id not in _COLUMN_ORDER]
+    places = [name for place in _COLUMN_ORDER for name in (others if place == "" else [place])]
+    return [known[name] for name in places if name == "name" or name in chosen]
+
+
+def _known_columns(found: RunListing, added: Sequence[RunColumn], width: int) -> dict[str, _Cells]:
+    """By id the columns that there are for these runs, with their usual widths."""
     mixed = len(found.metrics) > 1 and found.group != BY_METRIC
     known = {one.id: _Cells(one.id, one.word, one.width, one) for one in added}
     for name in _BY_IMPORTANCE:
@@ -270,53 +321,29 @@ def _layout(state: AppState, found: RunListing, width: int, *, reasons_below: bo
             if name == "best" and found.best_cells:  # leaves room for reasons; the title may have an arrow
                 cells = min(max(found.best_cells, cell_width(word) + 2), cells)
             known[name] = _Cells(name, word, cells, column)
-    wanted = [one.id for one in added]
-    sixteenths = 6 if order.column in ("health", "why") else 3
-    least = max(MIN_REASON_CELLS, 0 if added else width * sixteenths // 16)  # cells of the reason
-    # Short reasons, and those with lines of their own, leave room for other columns.
-    short = reasons_below or (found.why_cells is not None and found.why_cells <= least)
-    if reasons_below:
-        least = 0
-    elif found.why_cells is not None and short:
-        least = max(found.why_cells, cell_width("why"))
-    offered: Sequence[str] = _BY_IMPORTANCE
-    if width < NARROW and not short:
-        offered = _BY_IMPORTANCE[: _BY_IMPORTANCE.index("why") + 1]
-    if sorting is not None and sorting.id in known and sorting.id not in wanted:
-        # Runs are sorted by age at first; the line below the list has that of the selected run.
-        wanted += [sorting.id] * (sorting.id != "age" or width >= NARROW)
-    asked = len(wanted)
-    lacking = {*found.lacking, "why"} if reasons_below else found.lacking
-    wanted += [name for name in offered if name in known and name not in (*wanted, *lacking)]
-    longest = max(run_list.longest_name(state), cell_width("run"))
+    return known
+
+
+def _room_of_names(width: int, *, short: bool) -> int:
+    """Cells for names before other columns get theirs. short: whether reasons leave room."""
+    if width < VERY_NARROW:
+        return width * NAME_PERCENT_VERY_NARROW // 100
     share = NAME_PERCENT if width >= NARROW or not short else NAME_PERCENT_BESIDE_SHORT
-    name_cells = min(longest, MAX_NAME_CELLS, max(width * share // 100, MIN_NAME_CELLS))
-    room = width - SIGN_CELLS - name_cells
+    return max(width * share // 100, MIN_NAME_CELLS)
+
+
+def _chosen(
+    asked: Sequence[str], more: Sequence[str], needed: dict[str, int], room: int
+) -> tuple[set[str], int]:
+    """The columns that fit, and the cells that they leave: those asked for, then more by their importance."""
     chosen = set()
-    for at, name in enumerate(wanted):
-        cells = 2 + (least if name == "why" else known[name].width)
-        if cells <= room:
+    for name in (*asked, *more):
+        if needed[name] <= room:
             chosen.add(name)
-            room -= cells
-        elif at >= asked:
+            room -= needed[name]
+        elif name not in asked:
             break  # nor are less important columns shown: names and reasons get the room
-    name_cells += (more := min(longest - name_cells, MAX_NAME_CELLS - name_cells, room // 2, max(room, 0)))
-    room -= more
-    if "metric" in chosen:
-        title = max(map(cell_width, found.metrics), default=0)
-        wider = min(title - known["metric"].width, room // 2)
-        if wider > 0:
-            known["metric"] = known["metric"]._replace(width=known["metric"].width + wider)
-            room -= wider
-    if "why" not in chosen:
-        name_cells += min(longest - name_cells, max(room, 0))
-    found_columns = [_Cells("name", "run", name_cells, column_named("name"))]
-    for place in _COLUMN_ORDER[1:]:
-        names = [one.id for one in added if one.id not in _COLUMN_ORDER] if place == "" else [place]
-        found_columns += [known[name] for name in names if name in chosen and name != "why"]
-    if "why" in chosen:
-        found_columns.append(_Cells("why", "why", least + max(room, 0), column_named("why")))
-    return found_columns
+    return chosen, room
 
 
 def _heading(group: RunGroup, width: int) -> Line:
