@@ -21,9 +21,12 @@ HEALTH_GLYPH = {
 }
 HEALTH_WORD = {"ok": "healthy", "unjudged": "not judged", "warning": "warning", "critical": "critical"}
 HEALTH_ROLE = {"ok": "good", "unjudged": "dim", "warning": "warn", "critical": "bad"}
-# Of a run's log; `paused` and `past` are states of a screen that does not show the present.
-STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "paused": "‖", "past": "◂"}
-STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn", "past": "warn"}
+# Of a run's log; `reading` while it is not known yet. `paused` and `past` are states of a screen that does
+# not show the present.
+STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "reading": "○", "paused": "‖", "past": "◂"}
+STATE_ROLE = {
+    "live": "good", "stalled": "warn", "ended": "dim", "reading": "dim", "paused": "warn", "past": "warn",
+}  # fmt: skip
 
 SHADES = " ░▒▓█"  # of amounts, darker for more
 _FILLS = "█▓▒░"  # of the segments of a bar, so that neighbours differ without colours

@@ -54,7 +54,7 @@ class Header(NamedTuple):
     @property
     def state(self) -> str:
         """The state of the run, or that of the screen if the present is not shown."""
-        return self.moment or self.alive.state
+        return self.moment or self.alive.shown_state
 
     @property
     def state_word(self) -> str:
@@ -84,7 +84,8 @@ class Header(NamedTuple):
         alive = self.alive
         if alive.age is None or not alive.age_known:
             return "age unknown" if self.points and self.state_word == "ended?" else ""
-        return f"{alive.last_write if self.points else 'last written'} {format_age(coarse_age(alive.age))}"
+        written = alive.last_write if self.step is not None else "last written"
+        return f"{written} {format_age(coarse_age(alive.age))}"
 
     @property
     def silence_text(self) -> str:

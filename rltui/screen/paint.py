@@ -53,7 +53,7 @@ def follow_newest_run(state: AppState) -> None:
         return
     reading = state.loading is not None
     if current is not None and current is not shown_run.baseline(state):
-        live, is_live = (one.liveness(state.now).state == "live" for one in (view, current))
+        live, is_live = (one.liveness(state.now).shown_state == "live" for one in (view, current))
         if (current.run.points and (is_live or not live)) if reading else is_live:
             return
         if not reading:

@@ -166,6 +166,8 @@ class RunView:
     def liveness(self, now: float) -> Liveness:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
         known = self._now_pace().at(now)
+        if self.loading:
+            return known.while_reading()
         return known._replace(quiet=self._quiet()) if known.state == "stalled" else known
 
     def pace(self, now: float) -> RunPace:

@@ -228,6 +228,27 @@ def test_the_step_stays_in_the_narrowest_header() -> None:
     assert "mlagents-thesis" in first and first.rstrip().endswith("■   step 1,140,000")
 
 
+def test_a_log_that_is_still_being_read_is_not_called_silent() -> None:
+    """The points of the last minutes may be those not read yet: its state is `reading` until all are."""
+    made = believable(modified=NOW - 3600)
+    assert header(made, NOW).state_word == "stalled"
+    (path, source), *_ = made.run.sources.items()
+    made.run.sources[path] = source._replace(size=1000, read=10, caught_up=False)
+    head = header(made, NOW)
+    assert (head.state_word, head.age_text, head.silence_text) == ("reading", "", "")
+    assert "○ reading" in header_lines(head, 100)[0].text
+    live = believable(modified=NOW - 4)
+    live.run.sources[path] = source._replace(size=1000, read=10, caught_up=False)
+    assert header(live, NOW).state_word == "live"
+
+
+def test_a_log_whose_end_is_read_first_is_not_said_to_have_no_values() -> None:
+    """Its step is known while none of its points is counted."""
+    head = header(believable(), NOW)._replace(points=0, sentence="")
+    assert "○ reading   its points are being read" in header_lines(head, 100)[1].text
+    assert "no values have been written yet" in header_lines(head._replace(step=None), 100)[1].text
+
+
 def test_the_header_keeps_the_name_and_the_step() -> None:
     """On a narrow screen the later facts go first: the run's name, its state and step stay."""
     run = believable()

@@ -123,7 +123,7 @@ COLUMNS: tuple[RunColumn, ...] = (
               lambda run: run.alive.eta, 7, right=True),
     RunColumn("name", "run", lambda run: run.name, lambda run: natural(run.name), 30),
     RunColumn("state", "state", lambda run: run.alive.word, lambda run: _STATE.get(run.alive.state, 3), 9,
-              role=lambda run: STATE_ROLE.get(run.alive.state, "dim")),
+              role=lambda run: STATE_ROLE.get(run.alive.shown_state, "dim")),
     RunColumn("framework", "framework", _framework, lambda run: run.framework, 17,
               role=lambda run: "dim"),
     RunColumn("project", "project", lambda run: run.project, lambda run: natural(run.project), 16,

@@ -30,12 +30,24 @@ class Liveness(NamedTuple):
     exception: bool = False  # its console ends with one
     interrupted: bool = False  # its console ends with Ctrl-C: its user stopped it
     over: bool = False  # ended for certain, or silent for long in its points and in its files
+    reading: bool = False  # its logs are still being read: whether it is silent is not known yet
     dated: bool = True  # False: its points have no times, and `age` is that of its log files
+
+    @property
+    def shown_state(self) -> str:
+        """The state, or `reading` while it is not known yet."""
+        return "reading" if self.reading else self.state
 
     @property
     def word(self) -> str:
         """The state in one word, with a question mark where it is only inferred from silence."""
-        return self.state if self.known else f"{self.state}?"
+        return self.shown_state if self.known or self.reading else f"{self.state}?"
+
+    def while_reading(self) -> Liveness:
+        """The same of a run whose logs are still being read: the newest points may be those not read yet."""
+        if self.state == "live" or (self.state == "ended" and self.known):
+            return self
+        return self._replace(state="live", age=None, quiet="", known=False, over=False, reading=True)
 
     @property
     def age_known(self) -> bool:

@@ -171,7 +171,7 @@ def _state_of_run(state: AppState, view: RunView, title: str, frames: int) -> li
     framework = pad(view.framework.replace("unknown", ""), frames)
     step = pad(shown_run.step_text(state, view, 10), 10, right=True)
     return [
-        (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
+        (f" {STATE_GLYPH.get(alive.shown_state, '?')} ", STATE_ROLE.get(alive.shown_state, "dim")),
         (title, "text"),
         (f"  {framework}  step {step}  ", "dim"),
         (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),

@@ -135,6 +135,8 @@ def _health(head: Header) -> tuple[str, str, str, str]:
         glyph = STATE_GLYPH["ended" if head.alive.cut_short else "stalled"]
         return (glyph, head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and no_findings and head.sentence in ("", NO_POINTS):
+        if head.step is not None:  # of its end, which is read first
+            return ("○", "reading", "dim", "its points are being read")
         return ("○", "waiting", "dim", "no values have been written yet")
     if unreadable:
         return (HEALTH_GLYPH["unjudged"], HEALTH_WORD["unjudged"], HEALTH_ROLE["unjudged"], head.sentence)

@@ -359,10 +359,10 @@ def _heading(group: RunGroup, width: int) -> Line:
 
 def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], width: int) -> Line:
     view = run.view
-    state_role = "warn" if run.alive.cut_short else STATE_ROLE.get(run.alive.state, "dim")
+    state_role = "warn" if run.alive.cut_short else STATE_ROLE.get(run.alive.shown_state, "dim")
     spans: list[Span] = [
         sign_of(state, view),
-        (f"{STATE_GLYPH.get(run.alive.state, '?')} ", state_role),
+        (f"{STATE_GLYPH.get(run.alive.shown_state, '?')} ", state_role),
         (f"{HEALTH_GLYPH.get(run.health, '?')} ", health_role(run)),
         (pad(title, columns[0].width), "strong" if view is shown_run.run(state) else "text"),
     ]
