@@ -457,7 +457,9 @@ def test_an_answer_begins_with_what_is_wrong_and_why() -> None:
     made.evaluator.findings = lambda: [cause, fell._replace(pane="reward", explained_by="lr")]  # type: ignore[method-assign]
     found = answer_of(made, "reward")
     assert found is not None
-    assert found.sentence.startswith("▲ reward fell since step 30: learning rate raised. Reward is")
+    assert found.sentence.startswith(
+        "▲ reward fell since step 30, explained by: learning rate raised. Reward is"
+    )
 
 
 def test_a_finding_on_the_score_is_followed_by_the_score() -> None:

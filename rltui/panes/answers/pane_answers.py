@@ -112,6 +112,6 @@ def _warning(view: RunView, pane: str) -> str:
     worst = max(own, key=lambda one: (one.explained_by is None, one.rank), default=None)
     if worst is None:
         return ""
-    cause = titles.get(worst.explained_by or "", "")
-    text = f"{SEVERITY_GLYPH[worst.severity]} {worst.title or worst.message} {worst.since}"
-    return f"{text}: {cause}." if cause else f"{text}."
+    title, cause = worst.title or worst.message, titles.get(worst.explained_by or "", "")
+    text = f"{SEVERITY_GLYPH[worst.severity]} {title} {worst.since}"
+    return f"{text}, explained by: {cause}." if cause and cause not in title else f"{text}."
