@@ -95,6 +95,15 @@ def leave_if_unreadable(views: Sequence[RunView]) -> None:
         fail(f"{clean(views[0].shown_name)}: {views[0].unreadable}")
 
 
+def leave_before_first_step(session: Session, views: Sequence[RunView], at_step: int | None) -> None:
+    """End the command with 2 if no run that it outputs had a point at `at_step`, naming the first step."""
+    if at_step is None or any(view.run.points for view in views):
+        return
+    for view in views:
+        if (first := session.next_steps.get(view.name)) is not None:
+            fail(f"{clean(view.shown_name)}: no points up to step {at_step:,}; its first step is {first:,}")
+
+
 def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Sequence[Problem]) -> NoReturn:
     """End the command with 2 and the reason given by the problems."""
     where = ", ".join(clean(logdir) for logdir in logdirs)

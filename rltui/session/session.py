@@ -27,6 +27,7 @@ from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import SisterComparison, iter_comparisons, sister_finding
 from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
+from rltui.store.points import HIGHEST
 from rltui.store.store import Store
 
 if TYPE_CHECKING:  # it imports the readers of consoles
@@ -60,6 +61,7 @@ class Session:
         self.consoles_searched = False  # whether consoles were looked for once
         self.folder_changes: int | None = None  # as `LogSearch.changes`; None: not followed
         self.given_names: dict[str, str] = {}  # display names that people gave, by run
+        self.next_steps: dict[str, int] = {}  # by run, the first step left out by `up_to_step`
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = runs
         self._sources: dict[str, tuple[str, ...]] | None = None
@@ -104,6 +106,9 @@ class Session:
             if not self._filter.takes(name):
                 continue
             if up_to_step is not None:
+                steps = delivery.batch.step
+                if len(later := steps[steps > up_to_step]):
+                    self.next_steps[name] = min(int(later.min()), self.next_steps.get(name, HIGHEST))
                 delivery = delivery._replace(batch=points_until(delivery.batch, up_to_step))
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)

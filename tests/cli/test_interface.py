@@ -163,6 +163,14 @@ def test_snapshot_picks_runs_and_steps(logs: Path) -> None:
     assert (board["run"], board["step"], board["health"]) == ("bad", 40, "ok")
 
 
+@pytest.mark.parametrize("command", ["snapshot", "report"])
+def test_a_step_before_the_first_one_is_refused_with_that_step(tmp_path: Path, command: str) -> None:
+    """Without points there is no pane: `nothing is logged` would be wrong."""
+    write(tmp_path / "run" / "metrics.jsonl", [{"step": 2048 * k, "loss": 0.1 * k} for k in range(1, 9)])
+    refused(rltui(command, tmp_path, "--at-step", 100), 2, "no points up to step 100", "first step is 2,048")
+    assert rltui(command, tmp_path, "--at-step", 2048).code == 0
+
+
 def test_demo_without_a_terminal() -> None:
     """--list names the recordings; each can be chosen; an unknown one is 1 with the names."""
     names = [line.split()[0] for line in rltui("demo", "--list").out.splitlines()]

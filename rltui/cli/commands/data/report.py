@@ -7,7 +7,7 @@ import time
 import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
-from rltui.cli.loading import as_of, leave_if_unreadable, load
+from rltui.cli.loading import as_of, leave_before_first_step, leave_if_unreadable, load
 from rltui.cli.output_file import form_by_ending, require_place, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.render_pane import theme_named
@@ -51,6 +51,7 @@ def command(
     if at_step is None:
         session.update_liveness_findings(time.time())
     views = session.ordered() if run_glob is not None else session.ordered()[:1]
+    leave_before_first_step(session, views, at_step)
     views.sort(key=lambda view: -RUN_HEALTHS.index(view.health))
     digest = settings_below(logdirs).digest
     reports = [

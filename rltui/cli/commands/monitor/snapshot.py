@@ -10,7 +10,7 @@ import click
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.completions import complete_metric, complete_pane
 from rltui.cli.job_report import jobs_by_traces
-from rltui.cli.loading import leave_if_unreadable, load
+from rltui.cli.loading import leave_before_first_step, leave_if_unreadable, load
 from rltui.cli.output_file import form_by_ending, require_place, write_document
 from rltui.cli.pane_output.render_pane import (
     WIDTH,
@@ -113,6 +113,7 @@ def command(
     if width is None:
         width = WIDTH if output is not None else text_width(WIDTH)
     how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
+    leave_before_first_step(session, how.views(session), at_step)
     text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
     write_document(_png(text) if wanted == "png" else text, output, logdirs)
     leave_if_unreadable(how.views(session))
