@@ -88,7 +88,7 @@ def _finding(
     return Finding(
         id=rule.id,
         severity=severity,
-        pane=rule.pane or pane_of(rule.metrics[0]),
+        pane=rule.pane or pane_of(series[0].canonical or rule.metrics[0]),
         metrics=tags,
         canonical=canonical,
         since_step=since,

@@ -26,3 +26,10 @@ def test_shares_of_one_message_are_all_in_percent() -> None:
     """A value and the level before it are written alike; a small share keeps a digit."""
     found = _finding("responses-refuse", "samples.refusal_fraction", 0.004, 0.4)
     assert found.message == "38 % of the responses begin as refusals do (earlier 0.4 %)"
+
+
+def test_a_finding_is_in_the_pane_of_the_metric_that_fired() -> None:
+    """A rule on metrics of several panes would warn in one that does not show the metric."""
+    for metric, pane in (("validation.loss", "validation"), ("reward.mean", "reward")):
+        found = evaluator_of({metric: [0.5] * 40 + [float("nan")] * 40}, book=only("values-non-finite"))
+        assert [one.pane for one in found.findings()] == [pane]
