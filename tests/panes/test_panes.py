@@ -249,6 +249,17 @@ def test_a_log_whose_end_is_read_first_is_not_said_to_have_no_values() -> None:
     assert "no values have been written yet" in header_lines(head._replace(step=None), 100)[1].text
 
 
+def test_a_narrow_header_does_not_cut_the_sentence_on_an_unknown_outcome() -> None:
+    """The word before it says that; what was judged is said as a whole."""
+    judged = "nothing is wrong in the 3 metrics that were judged"
+    sentence = (
+        f"{judged}, but no reward, return, score, success or held-out metric shows what the run achieves"
+    )
+    head = header(believable(), NOW)._replace(sentence=sentence, outcome_known=False)
+    assert header_lines(head, 80)[1].text.strip() == f"? outcome not known   {judged}"
+    assert header_lines(head, 200)[1].text.strip().endswith("achieves")
+
+
 def test_the_header_keeps_the_name_and_the_step() -> None:
     """On a narrow screen the later facts go first: the run's name, its state and step stay."""
     run = believable()

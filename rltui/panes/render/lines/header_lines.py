@@ -125,6 +125,8 @@ def _shorter(head: Header) -> Iterator[str]:
     elif head.health in ("ok", "unjudged"):
         facts = head.silence_text.split(" · ")
         yield from (" · ".join(facts[:count]) for count in range(len(facts), 0, -1) if facts[0])
+        if not head.outcome_known and not facts[0]:  # what is missing is said by the word before it
+            yield head.sentence.partition(", but ")[0]
 
 
 def _health(head: Header) -> tuple[str, str, str, str]:
