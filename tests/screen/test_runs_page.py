@@ -420,6 +420,14 @@ def test_a_run_of_which_nothing_could_be_read_says_why() -> None:
     assert "nothing could be read" in screen.frame(120, 24).lines[2].text
 
 
+def test_the_list_names_a_deleted_log() -> None:
+    """The run is still listed with what was read, and looks like one that ended."""
+    made = short_run("deleted")
+    made.run.sources = {path: source._replace(gone=True) for path, source in made.run.sources.items()}
+    lines = [one.text for one in run_list([made]).frame(120, 24).lines]
+    assert "the log is gone" in lines[2] and "nothing is wrong" not in lines[-2]
+
+
 def test_without_reasons_a_narrow_list_shows_best_and_trend() -> None:
     """At 80 columns the room of reasons is that of other columns while nothing is wrong with the runs."""
     fine = [believable(name=f"exp/seed-{seed}", seed=seed) for seed in (1, 2)]

@@ -12,7 +12,7 @@ from rltui.draw.numbers import format_age, format_duration, format_progress, sho
 from rltui.draw.symbols import HEALTH_ROLE
 from rltui.draw.value_range import share_of
 from rltui.rules.finding import NO_POINTS, NOTHING_READ, Finding
-from rltui.rules.run_status.liveness import Liveness
+from rltui.rules.run_status.liveness import GONE, Liveness
 
 if TYPE_CHECKING:
     from rltui.panes.runs.outcome import Outcome
@@ -72,12 +72,14 @@ def share_done(step: int | None, total: int | None) -> float | None:
 
 
 def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, unjudged: str) -> str:
-    """The state of a run in one line: the two worst unexplained findings, a stall, its last error."""
+    """A run in one line: the two worst unexplained findings, a stall or a deleted log, its last error."""
     parts = [f"{one.title or one.id}{_at(one)}" for one in findings if one.rank][:2]
     if alive.state == "stalled":
         age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap and alive.gap >= 1 else ""
         parts.insert(1, f"{alive.word}{age}{usual}")  # after the cause, since lists show the state as well
+    elif alive.quiet == GONE:
+        parts.insert(1, GONE)
     elif alive.interrupted:
         parts.insert(1, "stopped by its user")
     elif alive.cut_short:
