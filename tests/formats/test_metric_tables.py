@@ -80,6 +80,23 @@ def test_tables_of_several_runs_that_tensorboard_saved(tmp_path: Path) -> None:
     assert {tag for points in found.points.values() for tag, *_ in points} == {"reward", "loss"}
 
 
+def test_saved_tables_share_whole_words_of_their_names(tmp_path: Path) -> None:
+    """`PPO_b_entropy` and `PPO_b_explained` are no run PPO_b_e; two runs PPO_b have a table's name."""
+    for at, names in (
+        (1.76e9, ("PPO_b_entropy_loss", "PPO_b_explained_variance")),
+        (1.77e9, ("PPO_b_max", "PPO_b_mean")),
+    ):
+        for name in names:
+            write(
+                tmp_path / f"{name}.csv",
+                ["Wall time,Step,Value", *(f"{at + k},{k},{k}.5" for k in range(1, 4))],
+            )
+    found = heard(tmp_path)
+    assert sorted(found.runs()) == ["PPO_b_entropy_loss", "PPO_b_max"]
+    tags = {tag for points in found.points.values() for tag, *_ in points}
+    assert tags == {"entropy_loss", "explained_variance", "max", "mean"}
+
+
 def test_columns_of_several_runs_that_wandb_saved(tmp_path: Path) -> None:
     """Each run has its own columns; bounds are series where points were joined; empty cells are none."""
     header = ",".join(f'"{run} - {tag}{end}"' for run in ("sun-1", "sea-2") for tag in ("_step", "kl")

@@ -7,7 +7,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, NewRows, Part, Parts, whole_lines
@@ -250,19 +249,33 @@ def _saved_parts(place: str) -> Parts | None:
         return None
     if name != alike[0]:
         return Parts(includes_neighbours=True)
-    others = sorted(start for each, start in saved.items() if each not in alike)
-    several = any(_begin_together(one, other) for one, other in pairwise(others))
-    run = _shared_name([stem_of(each) for each in alike]) if several else ""
+    others = [
+        {each for each, start in saved.items() if _begin_together(first, start)}
+        for first in {start for each, start in saved.items() if each not in alike}
+    ]
+    several = [[stem_of(each) for each in sorted(other)] for other in others if len(other) > 1]
+    stems = [stem_of(each) for each in alike]
+    shared = _shared_name(stems) if several else ""
+    # Of runs with the same name, each is called by its first table.
+    run = stems[0] if shared in map(_shared_name, several) else shared
     files = frozenset(alike)
-    part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=files, shared=run)
+    part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=files, shared=shared)
     return Parts((part,), includes_neighbours=True)
 
 
 def _shared_name(stems: Sequence[str]) -> str:
-    """The longest common prefix or suffix of some names; empty if there is none."""
-    begin = os.path.commonprefix(stems)  # noqa: RUF071 - by characters
-    end = os.path.commonprefix([stem[::-1] for stem in stems])[::-1]  # noqa: RUF071
+    """The longest common prefix or suffix of some names, of whole words; empty if there is none."""
+    begin = _common_start(stems)
+    end = _common_start([stem[::-1] for stem in stems])[::-1]
     return max(begin, end, key=len).strip(_JOINTS)
+
+
+def _common_start(stems: Sequence[str]) -> str:
+    """The characters with which all names begin, up to the end of a word in each."""
+    start = os.path.commonprefix(stems)  # noqa: RUF071 - by characters
+    if all(not stem[len(start) :] or stem[len(start)] in _JOINTS for stem in stems):
+        return start
+    return start[: max(map(start.rfind, _JOINTS)) + 1]
 
 
 SAVED = Container(_may_be_saved, _saved_parts)
