@@ -155,6 +155,8 @@ def test_results_of_the_cells_of_a_grid_are_no_log() -> None:
         ("ppo_loss.txt", "\ufeff-20\n-19.0\n5\n", "ppo_loss"),
         ("rewards3.csv", '"Total Reward"\n-20\n-19\n5\n', "Total Reward"),
         ("returns.csv", ",0\n0,-20\n1,-19\n2,5\n", "returns"),
+        ("training_log.csv", "reward\n-20\n-19\n5\n", "reward"),
+        ("rewards.txt", "----\n-20\n-19\n5\n", "rewards"),
     ],
 )
 def test_one_column(name: str, text: str, tag: str) -> None:
@@ -162,6 +164,7 @@ def test_one_column(name: str, text: str, tag: str) -> None:
     assert FORM.matches(name, text.encode())
     assert rows(read(text, name)) == [(tag, 1, -20.0), (tag, 2, -19.0), (tag, 3, 5.0)]
     assert not FORM.matches("train.txt", b"3\n5\n7\n")
+    assert not FORM.matches("training_log.csv", b"user\n3\n5\n7\n")
     batch = read("foo\nstep,reward\n1,2\n", "rewards.csv")
     assert rows(batch) == [("reward", 1, 2.0)]
 

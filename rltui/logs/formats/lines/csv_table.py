@@ -168,7 +168,9 @@ class CsvParser(LineParser):
         text = line.decode("utf-8", "replace").strip("\ufeff ")
         if number_in(text) is not None:
             name = self._title.decode("utf-8", "replace").strip('\ufeff "')
-            self._header = TableHeader(b"", [name or column_name(self.path)], ",")
+            if not any(map(str.isalnum, name)):  # a line below a title
+                name = column_name(self.path)
+            self._header = TableHeader(b"", [name], ",")
             self._add(self._header.record([text]), records)
         elif self._title and (header := TableHeader.of_words(self._title, line)) is not None:
             self._header, self._pending = header, None if header.has_steps else []
@@ -321,11 +323,10 @@ def _is_column(name: str, head: bytes) -> bool:
         )
         # In a file that is not named after a metric, a column has to count.
         return whole and (named or _counts(table, [row.encode() for row in rows]))
-    if not named:
-        return False
     if rows and number_in(rows[0]) is None:
+        named = named or log_file_names.names().column.search(rows[0]) is not None
         rows = rows[1:]
-    return len(rows) >= _MIN_ITEMS and all(number_in(row) is not None for row in rows)
+    return named and len(rows) >= _MIN_ITEMS and all(number_in(row) is not None for row in rows)
 
 
 def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
