@@ -565,6 +565,16 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("Loss/vf_loss", "critic.loss"),
         ("Epsilon", "policy.exploration"),
         ("NashConv", "validation.exploitability"),
+        ("Critic Loss 1", "critic.loss"),
+        ("q2_loss", "critic.loss"),
+        ("actor_loss_2", "policy.loss"),
+        ("clip_range", "policy.clip_range"),
+        ("ratios_max", "policy.ratio.max"),
+        ("kl_coef", "policy.kl_coef"),
+        ("target_values", "critic.target.mean"),
+        ("discriminator_loss", "other.auxiliary_loss"),
+        ("rejected_rewards", "preference.rejected_reward"),
+        ("fraction correct", "reward.accuracy"),
     ],
 )
 def test_names_of_home_made_histories(key: str, metric: str) -> None:
