@@ -42,6 +42,9 @@ def read(text: str) -> Rows:
         ("2024-05-06 07:08:09,123 Learner INFO loss: 0.5, update: 7", 7, {"loss": 0.5}),
         ("after cycle=7 avg(utility)=2.5", 7, {"avg(utility)": 2.5}),
         ("TIMESTEP 7 / STATE explore / EPSILON 0.25 / REWARD -1", 7, {"EPSILON": 0.25, "REWARD": -1.0}),
+        ("2024-05-06 07:08:09 - INFO - Eval num_timesteps=7, episode_reward=-0.5 +/- 0.25", 7,
+         {"eval/episode_reward": -0.5}),
+        ("GRPO iteration 7: reward=0.5", 7, {"reward": 0.5}),
         ("global_step=7, episodic_return=[23.]", 7, {"episodic_return": 23.0}),
         ("[INFO] Walker. Step: 7000. Mean Reward: 1.5. Training.", 7000, {"Mean Reward": 1.5}),
         ("fps total: 12 epoch: 1/10 frames: 7 ", 7, {"fps total": 12.0}),
@@ -533,6 +536,31 @@ CONSOLE = "".join(
     f"Episode {k} | Reward: {k}.5\r\nwarning: {k}\nbest score: {k}\n" for k in range(1, 30)
 ).encode()
 CONSOLE += (KERAS + PUFFER + GARAGE + ELEGANT + PRINTED).encode()
+
+
+_BATCH = (
+    "GRPO Iteration:  {k} Epoch:  0 Microbatch:  {part} / 3\n[MEM cuda:1][after step] alloc={part}.25 GB\n"
+)
+_EVALUATED = (
+    "GRPO Iteration {k}, Epoch 0, Evaluating...\n"
+    "Processed prompts: 100%|█| 1319/1319 [00:34<00:00, 38.73it/s, est. input: 66.24, output: {k}.5]\n"
+    "Question: text\nhistogram:  {{'both rewards 1': {k}, 'format reward 1 and answer reward 0': 38}}\n"
+    "Share of correct examples:  0.{k}\n"
+)
+ITERATIONS = "".join(
+    "".join(_BATCH.format(k=k, part=part) for part in range(3)) + _EVALUATED.format(k=k) for k in range(1, 9)
+)
+
+
+@given(st.lists(st.integers(0, len(ITERATIONS)), max_size=6))
+def test_values_below_an_evaluation_are_those_of_it(cuts: list[int]) -> None:
+    """Parts of a batch, a bar of the sampler, and counts of answers are no values, however cut."""
+    data = ITERATIONS.encode()
+    assert holds_metrics(data)
+    batches = read_in_pieces(FORMAT, "loop_log.txt", cut(data, cuts))
+    assert [(tag, step, value) for tag, step, _, value in points(batches)] == [
+        ("eval/Share of correct examples", k, k / 10) for k in range(1, 9)
+    ]
 
 
 UNCOUNTED = b"loading\n" + b"".join(b"reward: %d.5, loss: 0.25\n" % k for k in range(1, 20))

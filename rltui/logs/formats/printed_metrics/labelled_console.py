@@ -44,6 +44,7 @@ NAME = "labelled"
 _MAX_EXCERPTS = 4  # parts of a block that are parsed to see whether it contains such lines
 _EXCERPT_BYTES = 16 << 10
 _MAX_TELLING_LINES = 256  # of a block that are parsed one by one
+_MAX_LOOKED_ABOVE = 16  # lines of the same names above which a counter is looked for
 _FILL = b"    "
 _FILLS = regex(rb" {5,}")
 MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter, before these are accepted
@@ -82,6 +83,7 @@ class LabelledLines:
         self._outline = PrintedOutline()
         self._groups: dict[tuple[str, ...], _Group] = {}
         self._heading = ""  # the latest counter, if it was alone on its line
+        self._heading_role = ""  # prefix of the values below it
         self._step: int | None = None
         self._lines_since = 0  # lines since that counter
         self._nested_counters: set[str] = set()  # other counters on those lines
@@ -202,6 +204,7 @@ class LabelledLines:
             self._step, self._lines_since = self._step_of(counters, role), 0
             self._nested_counters.clear()
             self._heading = "" if numbers else counters[0].name
+            self._heading_role = "" if numbers else role
             self._block = " ".join(each.name for each in counters)
             if numbers:
                 group = self._group((*(each.name for each in counters), *numbers))
@@ -218,6 +221,8 @@ class LabelledLines:
         elif len(numbers) > 1 and only_items and not self._values:
             yield from self._number(numbers)
         elif numbers and only_items and near:
+            if self._heading_role and not role:
+                numbers = {self._heading_role + name: value for name, value in numbers.items()}
             group = self._group((*numbers, f"below {self._heading}"))
             yield from self._collect(group, numbers, self._block)
 
@@ -366,8 +371,9 @@ def holds_metrics(data: bytes) -> bool:
 
 
 def _holds_lines_far_apart(data: bytes) -> bool:
-    """Whether enough lines have a counter and the same names, however much text is between them."""
+    """Whether enough lines have the same names and a counter in or above them, whatever is in between."""
     steps: dict[tuple[str, ...], set[int]] = {}
+    below: dict[tuple[str, ...], list[int]] = {}  # where lines without counter begin, by their names
     end = 0
     for _ in range(_MAX_TELLING_LINES):
         found = _telling().search(data, end)
@@ -378,13 +384,38 @@ def _holds_lines_far_apart(data: bytes) -> bool:
         end = len(data) if end < 0 else end
         if end - begin > _MAX_LINE:
             continue
-        line = items(ANSI.sub("", data[begin:end].decode("utf-8", "replace")).strip())
-        if line.counters and any(map(words().telling.search, line.numbers)):
+        line = _parsed(data[begin:end])
+        if not any(map(words().telling.search, line.numbers)):
+            continue
+        if line.counters:
             group = steps.setdefault((line.counters[0].name, *line.numbers), set())
             group.add(line.counters[0].value)
             if len(group) >= MIN_STEPS:
                 return True
-    return False
+        elif line.only_items:
+            below.setdefault((*line.numbers,), []).append(begin)
+    return any(
+        len({step for begin in lines[:_MAX_LOOKED_ABOVE] if (step := _counter_above(data, begin))})
+        >= MIN_STEPS
+        for lines in below.values()
+        if len(lines) >= MIN_STEPS
+    )
+
+
+def _counter_above(data: bytes, begin: int) -> Counter | None:
+    """The counter to which the values on a line belong that begins at `begin`, as in `LabelledLines`."""
+    for below in range(_LINES_BELOW_COUNTER):
+        end = begin - 1
+        if end < 0:
+            break
+        begin = data.rfind(b"\n", 0, end) + 1
+        if end - begin < _MAX_LINE and (line := _parsed(data[begin:end])).counters:
+            return line.counters[0] if not line.numbers or below < _LINES_BELOW_VALUES else None
+    return None
+
+
+def _parsed(line: bytes) -> LabelledLine:
+    return items(ANSI.sub("", line.decode("utf-8", "replace")).strip())
 
 
 def _telling() -> re.Pattern[bytes]:
