@@ -115,7 +115,7 @@ def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Seque
         if problem.code == "not-answering":
             raise NothingReadError(f"{place}: {problem.message}; look at its mount", problems)
     for problem, place in places.items():
-        if problem.level != "info" and run_glob is None:
+        if (problem.level != "info" or problem.code == "not-read") and run_glob is None:
             raise NothingReadError(f"{place}: {problem.message}", problems)
     no_logs(logdirs, run_glob)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Annotated
 
@@ -62,6 +62,7 @@ class LogFileNames(NamedTuple):
     vague: tuple[str, ...]
     evaluation: Patterns
     column: Patterns
+    values: Patterns
     data_sets: Patterns
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
@@ -87,6 +88,8 @@ class LogFileNames(NamedTuple):
     partial_copies: frozenset[str]
     saved_tables: dict[str, tuple[tuple[str, ...], ...]]
     epoch_outcomes: tuple[str, ...]
+    unread_logs: dict[str, str]
+    unread_values: dict[str, str]
 
 
 @cache
@@ -129,6 +132,18 @@ def is_json(name: str) -> bool:
 def is_telling(name: str) -> bool:
     """Whether a base name identifies a log, so that its records need no step key."""
     return bool(names().telling.search(name))
+
+
+def why_unread(name: str, could_be_log: Callable[[str], bool]) -> str:
+    """Why a file that is clearly a log, by its base name, is not read, and what to do; empty for others.
+
+    could_be_log: whether a name without the ending may be that of a log.
+    """
+    inner, dot, ending = name.rpartition(".")
+    ending = (dot + ending).lower()
+    if (why := names().unread_logs.get(ending)) and ("tfevents" in inner or is_telling(inner)):
+        return why if could_be_log(inner) else ""
+    return names().unread_values.get(ending, "") if names().values.search(inner) else ""
 
 
 def without_vague_words(name: str) -> str:

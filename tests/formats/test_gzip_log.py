@@ -118,3 +118,16 @@ def test_packed_copy_that_is_not_read_makes_no_run(tmp_path: Path) -> None:
     assert {delivery.source.run for delivery in deliveries if delivery.source.format} == {"."}
     assert [point[1] for delivery in deliveries for point in points(delivery.batch)] in ([2, 1, 3], [1, 2, 3])
     assert [problem.code for delivery in deliveries for problem in delivery.batch.problems] == ["not-read"]
+
+
+@pytest.mark.parametrize(
+    "name", ["rewards.xlsx", "episode_rewards.pkl", "training_history.pickle", "scores.ods"]
+)
+def test_values_in_formats_that_are_not_read_are_told_of(tmp_path: Path, name: str) -> None:
+    """A spreadsheet or a pickle makes no run; it is said why, and what to do. Models are nothing of it."""
+    (tmp_path / name).write_bytes(b"\x80\x04cos\nsystem\n" + bytes(99))
+    for model in ("best_reward_model.pkl", "vecnormalize_stats.pkl", "scoreboard.xlsx"):
+        (tmp_path / model).write_bytes(bytes(99))
+    found = [problem for delivery in read_all([tmp_path]) for problem in delivery.batch.problems]
+    assert [(problem.path, problem.code) for problem in found] == [(name, "not-read")]
+    assert "; " in found[0].message

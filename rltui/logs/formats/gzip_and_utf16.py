@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
-from rltui.logs import log_file_names
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader, ReadFromStart
 from rltui.logs.log_contents import GZIP, WBITS, decompressed_head
 from rltui.logs.log_file_names import rotated_from
 
 _CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes kept for a format that needs more to continue
-_OTHER_COMPRESSIONS = (".zst", ".xz", ".bz2")
 _MARK = regex(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
 
 
@@ -191,15 +189,6 @@ def utf16(formats: Sequence[Format]) -> Format:
         return _format_of_content(name, text, formats) is not None
 
     return Format("utf-16", matches, lambda path, verify: _EncodedReader(path, formats, verify))
-
-
-def is_unread(name: str, could_be_log: Callable[[str], bool]) -> bool:
-    """Whether a name is clearly that of a log in an unsupported compression."""
-    inner, dot, ending = name.rpartition(".")
-    if dot + ending not in _OTHER_COMPRESSIONS:
-        return False
-    telling = "tfevents" in inner or log_file_names.is_telling(inner)
-    return telling and could_be_log(inner)
 
 
 def _format_of_content(path: str, head: bytes, formats: Sequence[Format]) -> Format | None:

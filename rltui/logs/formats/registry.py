@@ -7,7 +7,7 @@ from functools import cached_property
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.tfevents import event_format
-from rltui.logs.log_file_names import is_json, rotated_from
+from rltui.logs.log_file_names import is_json, rotated_from, why_unread
 from rltui.logs.sample_layouts.layouts import match_log
 
 # Endings of the paths of containers other than inboxes; compared for every file and folder below LOGDIR.
@@ -141,13 +141,11 @@ class FormatRegistry:
 
     def could_be_log(self, name: str) -> bool:
         """Whether a file may be a log, by base name only."""
-        return self.recognise(name, b"") is not None or self.is_unread(name)
+        return self.recognise(name, b"") is not None or bool(self.why_unread(name))
 
-    def is_unread(self, name: str) -> bool:
-        """Whether a base name is clearly that of a log in an unsupported compression."""
-        from rltui.logs.formats import gzip_and_utf16
-
-        return gzip_and_utf16.is_unread(name, lambda inner: self.recognise(inner, b"") is not None)
+    def why_unread(self, name: str) -> str:
+        """Why a file that is clearly a log, by its base name, is not read; empty for others."""
+        return why_unread(name, lambda inner: self.recognise(inner, b"") is not None)
 
 
 REGISTRY = FormatRegistry()

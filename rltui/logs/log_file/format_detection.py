@@ -48,10 +48,8 @@ class FormatDetection:
         if presumed is not None and head and presumed.matches(self._name, head):
             return presumed, None
         before = self._unknown
-        if before is None and head and self._formats.is_unread(self._name):
-            ending = self._name.rpartition(".")[2]
-            message = f"compressed logs are read as gzip only; unpack the .{ending} file"
-            self._unknown = Problem("info", "not-read", self._path, message)
+        if before is None and head and (why := self._formats.why_unread(self._name)):
+            self._unknown = Problem("info", "not-read", self._path, why)
             return None, self._unknown
         known = self._recognise(head, file) if head else None
         if known is not None:
