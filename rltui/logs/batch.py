@@ -72,6 +72,7 @@ class Batch:
     problems: tuple[Problem, ...] = ()
     histograms: tuple[Histogram, ...] = ()
     written: Sequence[str] = ()  # the tags as in the file, if `tags` were renamed
+    step_key: str = ""  # the name of what `step` counts, where the log has one
 
     @classmethod
     def of_doubles(
@@ -85,6 +86,7 @@ class Batch:
         texts: Sequence[Text] = (),
         problems: Sequence[Problem] = (),
         histograms: Sequence[Histogram] = (),
+        step_key: str = "",
     ) -> Batch:
         """A batch of columns of any type, all of whose values were float64 on disk."""
         numbers = np.asarray(tag, np.uint32)
@@ -98,6 +100,7 @@ class Batch:
             texts=tuple(texts),
             problems=tuple(problems),
             histograms=tuple(histograms),
+            step_key=step_key,
         )
 
     def __len__(self) -> int:
@@ -152,4 +155,5 @@ def concat(batches: Sequence[Batch]) -> Batch:
         problems=tuple(problem for batch in batches for problem in batch.problems),
         histograms=tuple(histogram for batch in batches for histogram in batch.histograms),
         written=max((batch.written for batch in batches), key=len),
+        step_key=next((batch.step_key for batch in batches if batch.step_key), ""),
     )

@@ -191,7 +191,7 @@ class RunView:
             pace = measured_pace(self.run, self._shared.config.total_of(self.run.name))
             known = self._pace = (version, (), pace)
         if self.beside is not None and (known[1] or known[2].total is None):
-            beside = self.beside(self.run).totals
+            beside = () if self.run.counts_episodes else self.beside(self.run).totals
             if beside != known[1]:
                 known = self._pace = (version, beside, measured_pace(self.run, beside=beside))
         pace = known[2].reported_end() if self._reported_end else known[2]

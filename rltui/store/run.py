@@ -12,6 +12,7 @@ from rltui.common.problem import Problem, Problems
 from rltui.common.text import count_of
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
+from rltui.logs.records.record_keys import compared, log_keys
 from rltui.run_context.hparams.hparams import parse_json
 from rltui.run_context.hparams.logged_text import is_hparams_tag
 from rltui.store.histograms import Histograms
@@ -75,6 +76,7 @@ class Run:
         self.hparams: dict[str, object] = {}
         self.hparams_texts: dict[str, dict[str, Text]] = {}  # by log and tag, the newest
         self.total_steps: int | None = None
+        self.step_keys: dict[str, str] = {}  # by log, the name of what its steps count
         self.exit_codes: dict[str, int] = {}  # by log, of trackers that record them
         self.version = 0
         self._walls: tuple[int, Floats] = (-1, np.empty((0, 2)))
@@ -107,6 +109,14 @@ class Run:
             return ()
         later = self.restarts.attempts()[1:]
         return tuple(attempt.first_step for attempt in later if not attempt.from_scratch)
+
+    @property
+    def counts_episodes(self) -> bool:
+        """Whether the steps of all its logs are known to be episodes."""
+        episodes = log_keys().doubtful_steps.episodes
+        known = {compared(key) for key in self.step_keys.values()}
+        logs = [each.path for each in self.sources.values() if each.format and each.duplicate_of is None]
+        return bool(known) and known <= episodes and self.step_keys.keys() >= {*logs}
 
     @property
     def previewing(self) -> bool:
@@ -207,7 +217,10 @@ class Run:
             self.restarts.replace_log(source.path)
             self.tags.forget(source.path)
         if source.duplicate_of is not None:
+            self.step_keys.pop(source.path, None)
             return new
+        if batch.step_key:
+            self.step_keys[source.path] = batch.step_key
         if kind == "newest":
             if len(batch):
                 self._preview(source, batch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.run_status.measured_pace import measured_pace
+from rltui.session.session import Session
 from rltui.store.run import Run
 from tests.support.runs.evaluators import alive, run_with
 
@@ -319,3 +321,22 @@ def test_a_copy_of_a_log_without_times_is_not_called_stalled(
     assert (found.word, found.age, found.dated) == (word, age, False)
     assert not found.over  # it may be a document that is replaced at each step
     assert alive(run, now - 590).state == "live"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "total"),
+    [
+        ("log.jsonl", '{{"episode": {0}, "reward": {0}.5}}\n', None),
+        ("log.jsonl", '{{"step": {0}, "reward": {0}.5}}\n', 1000),
+        ("train.log", "Episode {0} | Reward: {0}.5\n", None),
+        ("train.log", "Step {0} | Reward: {0}.5\n", 1000),
+    ],
+)
+def test_a_plan_of_steps_is_none_for_a_log_of_episodes(
+    tmp_path: Path, name: str, line: str, total: int | None
+) -> None:
+    """A training of 1000 environment steps that ended after 9 episodes has not ended early."""
+    (tmp_path / name).write_text("".join(map(line.format, range(1, 10))))
+    (tmp_path / "args.json").write_text('{"total_steps": 1000, "seed": 3}')
+    view = Session.load([tmp_path]).ordered()[0]
+    assert view.pace(2e9).total == total

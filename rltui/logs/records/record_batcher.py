@@ -93,6 +93,7 @@ class RecordBatcher:
         self._latest_writer: Writer = ()
         self._repeated_writer = False  # whether any writer has several records
         self._separate_writers = False  # each writer counts its own steps
+        self._step_key = ""  # of the first record with one
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
         self._row: dict[str, float] = {}  # single values of one step and wall time
@@ -129,6 +130,7 @@ class RecordBatcher:
         self._step = step
         if key is not None:
             self._explicit = True
+            self.count(key)
             self._note_planned_steps(record, key, key_set.planned, step, wall)
         skip: tuple[str, ...] = () if key is None or key_set.are_lengths else (key,)
         if axis is not None:
@@ -241,6 +243,10 @@ class RecordBatcher:
             f"{record_keys.word_of(key)}_{value}/" for key, value in writer if (key, value) not in first
         )
 
+    def count(self, step_key: str) -> None:
+        """Report what the steps count; the first such name holds."""
+        self._step_key = self._step_key or step_key
+
     def plan(self, total: int) -> None:
         """Report the planned number of steps if it changed; 0: no longer known."""
         if str(total) != (self._total or "0"):
@@ -257,7 +263,9 @@ class RecordBatcher:
         columns = self._columns.take()
         if columns is None:
             return Batch(tags=self.tags.names, texts=tuple(texts), problems=tuple(problems))
-        return Batch.of_doubles(self.tags.names, *columns, texts=texts, problems=problems)
+        return Batch.of_doubles(
+            self.tags.names, *columns, texts=texts, problems=problems, step_key=self._step_key
+        )
 
     def _key_set(self, keys: tuple[str, ...]) -> _KeySet:
         steps = record_keys.step_keys(keys)

@@ -23,11 +23,11 @@ def planned(run: Run, advance: float = 0.0) -> int | None:
     """The planned number of steps; None where the log gives none, or the run has passed it.
 
     A number recorded as such comes first. A setting that the steps have passed by more than `advance`, those
-    from one point to the next, must mean something else.
+    from one point to the next, must mean something else, as does any setting where steps are episodes.
     """
     if run.total_steps:
         return int(run.total_steps)
-    if not run.hparams_texts or run.last_step is None:
+    if not run.hparams_texts or run.last_step is None or run.counts_episodes:
         return None
     texts = [text for log in run.hparams_texts.values() for text in log.values()]
     mark = tuple(map(id, texts))

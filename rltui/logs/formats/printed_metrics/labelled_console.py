@@ -103,6 +103,7 @@ class LabelledLines:
         self._doubts_settled = False
         self._lines_counted = 0  # of the most frequent group without a counter
         self.counts_lines = False  # steps are numbers of lines, since the log has no counter
+        self.counter = ""  # the name of the first counter that was accepted
         self.planned = 0  # the goal of the counters; 0: unknown, or exceeded
         self._reached = 0  # the step of the latest line with a goal
         self._goal_exceeded = False
@@ -217,6 +218,7 @@ class LabelledLines:
                 yield from self._collect(group, numbers, f"{self._block}, one line" if only_items else "")
                 if group.accepted:
                     self._lines_accepted.add(counters[0].name)
+                    self.counter = self.counter or counters[0].name
                     self._update_plan(counters, role)
         elif len(numbers) > 1 and only_items and not self._values:
             yield from self._number(numbers)
@@ -337,6 +339,7 @@ class LabelledParser(LineParser):
                 records.add(numbers, at=(step, math.nan))
         if self._has_metrics:
             records.plan(self._lines.planned)
+            records.count(self._lines.counter)
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A line without newline may be cut within a number; it is reported if it would be accepted."""
