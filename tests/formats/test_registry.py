@@ -12,7 +12,8 @@ import pytest
 from rltui.logs.formats.container import Container
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
-from tests.support.logs.file_in_memory import rows
+from rltui.logs.log_file.format_detection import FormatDetection
+from tests.support.logs.file_in_memory import MemFile, rows
 from tests.support.logs.text_oracles import differences, oracle_cases, read_path
 from tests.support.shared import BUNDLED, needs_shared
 
@@ -214,3 +215,18 @@ def test_every_kind_of_container_is_asked_for_paths_of_its_own(container: Contai
     )
     own = [place for place in places if container.could_be(place)]
     assert own and all(map(REGISTRY.could_be_container, own))
+
+
+@pytest.mark.parametrize(
+    ("data", "reads"),
+    [
+        (b"[" + b'{"step": 1, "reward": 2}, ' * 5000 + b'{"step": 1}]', 0),
+        (b'{"args": {"note": "' + b"x" * 5000 + b'"}, "history": [{"step": 1, "reward": 2}]}', 1),
+    ],
+)
+def test_more_of_a_document_is_read_only_where_its_first_bytes_do_not_decide(data: bytes, reads: int) -> None:
+    """Nothing else is read of records with steps; more is of long settings in front of them."""
+    file = MemFile("train_log.json", data)
+    detection = FormatDetection(file.path, file.path, REGISTRY, explicit=False)
+    detection.of(bytes(file.data[:HEAD]), None, file)
+    assert len(file.reads) == reads

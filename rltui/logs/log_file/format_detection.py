@@ -77,14 +77,15 @@ class FormatDetection:
         """By name and head; a console also by a later line of metrics, reading each byte once."""
         if (samples := self._formats.of_samples(self._path, head)) is not None:
             return samples
+        by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
+        known = by_head(self._name, head)
         if (
-            len(head) >= HEAD
+            known is None
+            and len(head) >= HEAD
             and self._name.lower().endswith(".json")
             and (self._explicit or is_telling(self._name))
         ):
-            head = file.read_at(0, _DOCUMENT_HEAD)
-        by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
-        known = by_head(self._name, head)
+            known = by_head(self._name, file.read_at(0, _DOCUMENT_HEAD))
         if known is not None and known.name in names().printed_formats and file.size() > HEAD:
             # A program may print such lines before its trainer begins.
             return self._formats.holds_metrics(file.read_at(0, BLOCK)) or known
