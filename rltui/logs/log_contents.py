@@ -49,9 +49,12 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 
 
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
-    """Whether a record without a step is one of a data set. numbers: keys of numbers; none may be a score."""
+    """Whether a record without a step is one of a data set, or of an item of one.
+
+    numbers: keys of numbers; none may be a score, unless the record says by number of which item.
+    """
     keys = set(keys)
-    if names().pair_keys <= keys:
+    if names().pair_keys <= keys or not names().item_keys.isdisjoint(map(record_keys.compared, keys)):
         return True
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
 

@@ -66,6 +66,7 @@ class LogFileNames(NamedTuple):
     data_sets: Patterns
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
+    item_keys: frozenset[str]
     pair_keys: frozenset[str]
     state_keys: frozenset[str]
     action_keys: frozenset[str]

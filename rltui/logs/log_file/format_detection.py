@@ -80,7 +80,7 @@ class FormatDetection:
         by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
         known = by_head(self._name, head)
         if (
-            known is None
+            (known is None or b"}" not in head)  # of a record that is cut, more keys may follow
             and len(head) >= HEAD
             and self._name.lower().endswith(".json")
             and (self._explicit or is_telling(self._name))
