@@ -18,7 +18,7 @@ from rltui.schema.toml_files import read_table
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: everything it logged so far
 CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it saves a copy of that
-_ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|dat|log|out|err|npz|npy)$", re.IGNORECASE)
+_ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|dat|log|out|err|md|npz|npy)$", re.IGNORECASE)
 _JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 

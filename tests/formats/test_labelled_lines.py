@@ -517,6 +517,26 @@ def test_a_console_of_such_lines_is_recognised_behind_other_output(tmp_path: Pat
     assert heard.runs() == {"train": ["train.log"]} and len(heard.points["train.log"]) == 19
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"Episode {k} | Reward: {k}.5\n" for k in range(1, 9)).join(("```\n", "```\n")),
+        "| Episode | Reward | Note |\n|---|---:|---|\n"
+        + "".join(f"| {k} | {k}.5 | 0.25 |\n" for k in range(1, 9)),
+        "".join(f"- **Episode {k}**: Reward = {k}.5\n" for k in range(1, 9)),
+    ],
+)
+def test_a_log_pasted_into_markdown_is_read(tmp_path: Path, text: str) -> None:
+    """From a block, a table and a list, below a heading; a README with the same text is no log."""
+    for name in ("training_log.md", "README.md"):
+        (tmp_path / name).write_text(f"# The run of Monday, 3.5 hours\n\n{text}")
+    views = Session.load([tmp_path]).ordered()
+    assert [tuple(view.run.sources) for view in views] == [("training_log.md",)]
+    found = read_whole(FORMAT, MemFile("training_log.md", (tmp_path / "training_log.md").read_bytes()))
+    rewards = [(step, value) for tag, step, _, value in points(found) if tag == "Reward"]
+    assert rewards == [(k, k + 0.5) for k in range(1, 9)]
+
+
 def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
     """Beside, above or below a log of another format it says again what that says."""
     (tmp_path / "run").mkdir()
