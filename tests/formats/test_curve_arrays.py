@@ -31,6 +31,7 @@ def saved(values: ArrayLike) -> bytes:
     [
         ("rewards.npy", saved(CURVE)),
         ("rewards.npy", saved([[each] for each in CURVE])),
+        ("rewards.npy", saved([CURVE])),
         ("rewards.txt", str(CURVE).encode()),
         ("rewards.json", str(CURVE).encode() + b"\n"),
         ("rewards.txt", b"".join(b"%r, " % each for each in CURVE) + b"2.7"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import zlib
 from collections.abc import Collection
@@ -60,11 +61,17 @@ def _shape(data: bytes) -> tuple[int, ...]:
 
 
 def curve_length(data: bytes, least: int = 1) -> int:
-    """The length of an array of one column. Raises ValueError for any other content."""
-    shape = _shape(data)
-    if shape[0] < least or any(n != 1 for n in shape[1:]):
+    """The length of an array of one column or row. Raises ValueError for any other content."""
+    length = _curve_length(_shape(data))
+    if length < least:
         raise ValueError("no curve")
-    return shape[0]
+    return length
+
+
+def _curve_length(shape: tuple[int, ...]) -> int:
+    """The number of values of one column, or of one row; 0 for any other shape."""
+    length = math.prod(shape)
+    return length if length == max(shape, default=0) <= _MAX_LENGTH else 0
 
 
 def _columns(name: str, data: bytes) -> tuple[str, ...]:
@@ -194,7 +201,7 @@ def _first_member(head: bytes) -> str:
 
 
 def _columns_of_archive(data: bytes) -> tuple[Parts, None]:
-    """The records of each array of one column. Raises ValueError for an incomplete archive."""
+    """The records of each array of one column or row. Raises ValueError for an incomplete archive."""
     found = _members(data)
     if found is None:
         raise ValueError("incomplete")
@@ -203,7 +210,7 @@ def _columns_of_archive(data: bytes) -> tuple[Parts, None]:
     columns = {
         name: array.reshape(-1).tolist()
         for name, array in found.items()
-        if MIN_LENGTH <= array.shape[0] <= _MAX_LENGTH and all(n == 1 for n in array.shape[1:])
+        if _curve_length(array.shape) >= MIN_LENGTH
     }
     return column_parts(columns), None
 
