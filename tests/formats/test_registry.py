@@ -11,6 +11,7 @@ import pytest
 
 from rltui.logs.formats.container import Container
 from rltui.logs.formats.interface import HEAD
+from rltui.logs.formats.printed_metrics import labelled_console
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file.format_detection import FormatDetection
 from tests.support.logs.file_in_memory import MemFile, rows
@@ -230,3 +231,9 @@ def test_more_of_a_document_is_read_only_where_its_first_bytes_do_not_decide(dat
     detection = FormatDetection(file.path, file.path, REGISTRY, explicit=False)
     detection.of(bytes(file.data[:HEAD]), None, file)
     assert len(file.reads) == reads
+
+
+def test_numbers_without_a_letter_are_no_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maps and paths of a simulation are megabytes of numbers: they are not searched for names of metrics."""
+    monkeypatch.setattr(labelled_console, "holds_metrics", lambda data: pytest.fail("searched"))
+    assert REGISTRY.holds_metrics(b"622,-1,0,0;623,-1,1,0\r\n" * 9) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.tfevents import event_format
@@ -16,6 +17,7 @@ _CONTAINER_ENDINGS = (".db", ".sqlite", ".sqlite3", ".csv", "/plots", "/scalars"
 
 _PLAIN_NAMES = ("x.jsonl", "x.csv", "x.log")  # that say nothing but the kind of format
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_LETTER = regex(rb"[A-Za-z\x80-\xff]")
 
 
 class FormatRegistry:
@@ -129,6 +131,8 @@ class FormatRegistry:
 
     def holds_metrics(self, data: bytes) -> Format | None:
         """The console format with a record in `data`, any part of a file."""
+        if _LETTER.search(data) is None:  # paths and maps, told in a hundredth of the time
+            return None
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
 
         if trainer_console.holds_metrics(data):
