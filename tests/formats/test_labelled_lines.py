@@ -537,6 +537,14 @@ def test_a_log_pasted_into_markdown_is_read(tmp_path: Path, text: str) -> None:
     assert rewards == [(k, k + 0.5) for k in range(1, 9)]
 
 
+def test_notes_without_metrics_are_no_problem(tmp_path: Path) -> None:
+    """A diary may have the name of a log."""
+    (tmp_path / "training_log.md").write_text(
+        "# Monday\n\nThe reward rose from -699 to -545 over 3000 steps.\n"
+    )
+    assert not [problem for delivery in read_all([tmp_path]) for problem in delivery.batch.problems]
+
+
 def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
     """Beside, above or below a log of another format it says again what that says."""
     (tmp_path / "run").mkdir()
