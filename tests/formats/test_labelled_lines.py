@@ -542,7 +542,7 @@ def test_notes_without_metrics_are_no_problem(tmp_path: Path) -> None:
     (tmp_path / "training_log.md").write_text(
         "# Monday\n\nThe reward rose from -699 to -545 over 3000 steps.\n"
     )
-    assert not [problem for delivery in read_all([tmp_path]) for problem in delivery.batch.problems]
+    assert not heard_once([tmp_path]).problems
 
 
 def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_saved_tables_share_whole_words_of_their_names(tmp_path: Path) -> None:
                 tmp_path / f"{name}.csv",
                 ["Wall time,Step,Value", *(f"{at + k},{k},{k}.5" for k in range(1, 4))],
             )
-    found = heard(tmp_path)
+    found = heard_once([tmp_path])
     assert sorted(found.runs()) == ["PPO_b_entropy_loss", "PPO_b_max"]
     tags = {tag for points in found.points.values() for tag, *_ in points}
     assert tags == {"entropy_loss", "explained_variance", "max", "mean"}
