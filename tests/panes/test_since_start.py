@@ -44,9 +44,9 @@ def test_return_is_told_where_the_reward_of_a_step_is_always_the_same() -> None:
 
 
 def test_noise_tells_no_change() -> None:
-    """Of a level that noise hides neither a change nor that there is none is told."""
+    """Where noise could hide a change, it tells that, and neither a change nor that there is none."""
     found = answer("reward", {"critic/rewards/mean": noisy([0.1] * 200, 1.0)}, steps=200)
-    assert "start" not in found.sentence
+    assert "start" not in found.sentence and "too noisy to tell a trend" in found.sentence
     assert "steady" not in found.sentence.partition("Reward is")[2]  # before it stands the constant score
 
 
@@ -71,11 +71,13 @@ def test_outliers_turn_no_change_around() -> None:
 
 
 def test_few_steps_have_no_start() -> None:
-    """Of fewer than ten stretches with points nothing is said."""
+    """Of fewer than ten stretches with points no trend is told; of an outcome that is said."""
     assert (
         since_start(RunValues(run({"critic/rewards/mean": list(range(9))}, steps=9)), "critic/rewards/mean")
         is None
     )
+    few = answer("reward", {"critic/rewards/mean": [0.1 * at for at in range(9)]}, steps=9)
+    assert "with too few points to tell a trend" in few.sentence
 
 
 def test_a_fall_within_the_first_tenth_is_told_from_where_it_began() -> None:

@@ -60,7 +60,7 @@ class SinceStart(NamedTuple):
         return gap > max(BEYOND_NOISE * self.noise, 0.1 * gained, 0.0)
 
     def words(self, now: float, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
-        """`up from 12.3 at the start`; `steady`; empty, or said of an outcome, if noise hides changes.
+        """`up from 12.3 at the start`; `steady`; empty, or said of an outcome, if noise hides a change.
 
         now: the value that precedes this text; it is empty if `now` and the mean of the end, which may have
         outliers, are on different sides of the start. text: formats values. more_is_better: an outcome, of
@@ -72,7 +72,9 @@ class SinceStart(NamedTuple):
         if not self.moved:
             if self.steady:
                 return "steady"
-            return "no change beyond its noise" if more_is_better and self.near_start else ""
+            if not more_is_better:
+                return ""
+            return "no change beyond its noise" if self.near_start else "too noisy to tell a trend"
         if (now > self.start) != (self.end > self.start) or text(now) == text(self.start):
             return ""
         if abs(now - self.start) < SAME * max(abs(now), abs(self.start)):
@@ -83,9 +85,16 @@ class SinceStart(NamedTuple):
 def change_since_start(
     run: RunValues, tag: str, now: float, text: Callable[[float], str], *, more_is_better: bool = False
 ) -> str:
-    """The text of `SinceStart.words` for a tag; empty with too few points, or if it is no longer finite."""
-    change = None if run.of(tag).broken is not None else since_start(run, tag)
-    return "" if change is None else change.words(now, text, more_is_better=more_is_better)
+    """The text of `SinceStart.words` for a tag; empty if it is no longer finite, or has too few points.
+
+    Of an outcome that has too few points this is said.
+    """
+    if run.of(tag).broken is not None:
+        return ""
+    change = since_start(run, tag)
+    if change is None:
+        return "with too few points to tell a trend" if more_is_better else ""
+    return change.words(now, text, more_is_better=more_is_better)
 
 
 def since_start(run: RunValues, tag: str) -> SinceStart | None:
