@@ -306,7 +306,7 @@ class Evaluator:
     def _finding(self, state: FiringState, rule_id: str) -> Finding:
         """The finding of a rule that fires, worded again only if it changed."""
         firings = state.firing[rule_id]
-        known = firings, [each.ticks.serial for each in firings], state.inhibits(firings[0].rule.info_when)
+        known = firings, [each.ticks.serial for each in firings], state.is_remark(firings)
         before = self._worded.get(rule_id)
         if before is None or before[0] != known:
             before = self._worded[rule_id] = known, finding_of(firings, remark=known[-1])

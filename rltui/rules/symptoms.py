@@ -10,7 +10,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.rule import NON_FINITE, Symptom
-from rltui.rules.rule_states.firing import FiringState, Groups
+from rltui.rules.rule_states.firing import FiringState, Groups, held_since
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rulebook import rulebook
 
@@ -28,7 +28,7 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
     and then only if no warning says the cause.
     """
     found = list(_held(state, run_over))
-    severities = {symptom.id: _severity(symptom, state) for symptom, _ in found}
+    severities = {symptom.id: _severity(symptom, held, state) for symptom, held in found}
     found.sort(key=lambda item: (item[0].run_over, -RANK[severities[item[0].id]]))
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
@@ -94,9 +94,9 @@ def _evidence(
     return evidence, _first_step(evidence if dating else parts)
 
 
-def _severity(symptom: Symptom, state: FiringState) -> Severity:
+def _severity(symptom: Symptom, held: Sequence[Sequence[Firing]], state: FiringState) -> Severity:
     """The severity of a symptom without what it explains."""
-    return SEVERITIES[0] if state.inhibits(symptom.info_when) else symptom.severity
+    return symptom.severity if state.lets(symptom.info_when, held_since(held)) else SEVERITIES[0]
 
 
 def _has_cause(symptom: Symptom, findings: Sequence[Finding]) -> bool:

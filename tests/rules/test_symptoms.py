@@ -1022,3 +1022,18 @@ def test_a_run_whose_rewards_are_centred_ended_with_a_gain_of_accuracy(accuracy:
     evaluator = evaluator_of({"reward.mean": 0.02 * NOISE.normal(size=200), "reward.accuracy": right})
     evaluator.set_run_over(True)
     assert ("ended-without-gain" in ids(evaluator, "warning")) is told
+
+
+@pytest.mark.parametrize(("small", "alarm"), [((150, 162), True), ((150, 200), False)])
+def test_what_makes_a_remark_of_an_alarm_must_last(small: tuple[int, int], alarm: bool) -> None:
+    """Most ratios are clipped: a few updates that move the policy little do not end the alarm, many do."""
+    moved = flat(0.02)
+    moved[small[0] : small[1]] = 0.005
+    series = {"policy.clip_fraction": flat(0.65), "policy.approx_kl": moved}
+    evaluator, alarms, usual = new_evaluator(), [], []
+    for k in range(200):
+        evaluator.feed([fresh(tag, values[k : k + 1], np.array([k])) for tag, values in series.items()])
+        if k >= 149:
+            alarms.append("clip-fraction-most" in ids(evaluator, "warning"))
+            usual.append(evaluator.state.any(("approx-kl-usual",)))
+    assert alarms[0] and any(usual) and (all(alarms) if alarm else not alarms[-1])

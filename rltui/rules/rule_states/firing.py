@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 
@@ -262,13 +264,8 @@ class FiringState:
 
     def held_since(self, groups: Sequence[Sequence[str]]) -> int | None:
         """The first step at which one rule of each group was known to fire; None if not all do now."""
-        held = 0
-        for group in groups:
-            firings = [each for rule_id in group for each in self.of(rule_id)]
-            if not firings:
-                return None
-            held = max(held, _held_since(firings))
-        return held
+        parts = [[each for rule_id in group for each in self.of(rule_id)] for group in groups]
+        return held_since(parts) if all(parts) else None
 
     def since(self, rule_id: str) -> int:
         """The first step at which a firing rule's condition held."""
@@ -284,10 +281,14 @@ class FiringState:
             self._has_required(firings[0].rule) for firings in map(self.of, rule_ids) if firings
         )
 
-    def lets(self, rule_ids: Sequence[str], held: int) -> bool:
-        """Whether none of some rules inhibits a symptom that has held since a step.
+    def is_remark(self, firings: Sequence[Firing]) -> bool:
+        """Whether the firings of a rule are only a remark while others fire (`info_when`)."""
+        return not self.lets(firings[0].rule.info_when, held_since([firings]))
 
-        Recordings that began to fire later inhibit it only after a share of the run, through which one of
+    def lets(self, rule_ids: Sequence[str], held: int) -> bool:
+        """Whether none of some rules inhibits, or makes a remark of, what has held since a step.
+
+        Recordings that began to fire later do so only after a share of the run, through which one of
         them or another fired.
         """
         if not self.any(rule_ids):
@@ -304,14 +305,23 @@ class FiringState:
     def _covered_since(self, rule_ids: Sequence[str]) -> float:
         """The step since which one recording or another among some has fired without a break."""
         began: float = self._last
-        states = [state for name in rule_ids for _, state in self.series.recordings.get(name, ())]
-        periods = [each for state in states for each in (*state.past, state.period) if each and each.firing]
-        spans = [(each.resolved_step or self._last, each.held_from) for each in periods]
-        for end, held in sorted(spans, reverse=True):
+        for held, end in sorted(chain(*map(self._spans, rule_ids)), key=itemgetter(1), reverse=True):
             if end < began:
                 break
             began = min(began, held)
         return began
+
+    def _spans(self, rule_id: str) -> list[tuple[int, int]]:
+        """First and last step of each time in which a recording fired, and so did a rule that it requires."""
+        states = [state for _, state in self.series.recordings.get(rule_id, ())]
+        periods = [each for state in states for each in (*state.past, state.period) if each and each.firing]
+        spans = [(each.held_from, each.resolved_step or self._last) for each in periods]
+        required = [name for state in states[:1] for name in state.rule.requires]
+        others = list(chain(*map(self._spans, required)))
+        if not others and (not required or self.any(required)):  # findings have no such times
+            return spans
+        both = ((max(a, c), min(b, d)) for a, b in spans for c, d in others)
+        return [(first, last) for first, last in both if first <= last]
 
     @cached_property
     def _last(self) -> int:
@@ -339,9 +349,9 @@ class FiringState:
                     yield state.rule, state.ticks, period
 
 
-def _held_since(firings: Sequence[Firing]) -> int:
-    """The first step at which a rule was known to fire."""
-    return min(each.held_step or each.since_step for each in firings)
+def held_since(groups: Sequence[Sequence[Firing]]) -> int:
+    """The first step at which one rule of each group was known to fire."""
+    return max(min(each.held_step or each.since_step for each in group) for group in groups)
 
 
 def _may_be_counted(state: RuleState | UserRuleState) -> bool:
