@@ -273,7 +273,7 @@ def test_a_tag_of_no_metric_hides_no_rule() -> None:
     """An accuracy that is lost is told beside a tag that nobody knows."""
     lost = np.array([0.99, 0.79, 0.61, 0.65, *[0.64] * 17])
     for others in ({}, {"nobody/knows": np.arange(21.0)}):
-        assert "reward-below-start" in ids(evaluator_of({"reward.accuracy": lost, **others}), "warning")
+        assert "reward-rate-below-start" in ids(evaluator_of({"reward.accuracy": lost, **others}), "warning")
 
 
 def test_groups_that_tie_from_the_first_step_are_told_once_a_window_has_them() -> None:
