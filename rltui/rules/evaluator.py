@@ -57,6 +57,9 @@ class EvaluatedRun(Protocol):
     def step_walls(self) -> Floats:
         """(n, 2) recent steps and their wall times."""
 
+    def silence(self, tag: str, /) -> float:
+        """Share of the time of the run since the last point of a tag; NaN unknown."""
+
     @property
     def resumes(self) -> tuple[int, ...]:
         """The steps at which it was resumed."""
@@ -262,7 +265,7 @@ class Evaluator:
             resumes = self.run.resumes
             if evaluated is None or not evaluated.is_current(self.series, derived, settings, resumes):
                 evaluated = self._evaluated = JudgedSeries(
-                    self._selection.book, self.series, derived, settings, resumes
+                    self._selection.book, self.series, derived, settings, self.run.silence, resumes
                 )
             self._state = FiringState(evaluated)
         return self._state
@@ -320,7 +323,9 @@ class Evaluator:
     def diagnostics(self) -> list[Problem]:
         """Problems of the data, as opposed to the training."""
         if self._diagnostics is None:
-            self._diagnostics = data_quality.diagnostics(self.run.name, self.run.step_walls, self.series)
+            self._diagnostics = data_quality.diagnostics(
+                self.run.name, self.run.step_walls, self.series, self.run.silence
+            )
         return list(self._diagnostics)
 
     @property

@@ -17,6 +17,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.metrics.resolve import MetricNames
+from rltui.rules.evaluated_series.ended_series import Silence
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.rules.rule_states.rule_selection import RuleSelection
@@ -123,6 +124,7 @@ class _EarlyRun(NamedTuple):
     resumes: tuple[int, ...]
     hparams: Mapping[str, object]
     hparams_texts: Mapping[str, Mapping[str, Text]]
+    silence: Silence  # as of now: a tag that was written later had not ended
 
 
 def reevaluated(
@@ -147,7 +149,7 @@ def reevaluated(
         fresh.append(NewPoints(series.tag, points.take(slice(end))))
     walls = run.step_walls[run.step_walls[:, 0] <= step]
     resumes = tuple(each for each in run.resumes if each <= step)
-    early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts)
+    early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts, run.silence)
     evaluator = Evaluator(early, names, selection=selection)
     evaluator.set_settings_beside(settings)
     evaluator.feed(fresh, settle=False)

@@ -180,6 +180,13 @@ class Run:
             self._walls = (self.version, self._step_walls())
         return self._walls[1]
 
+    def silence(self, tag: str) -> float:
+        """Share of the time of the run since the last point of a tag; NaN unknown."""
+        series, passed = self.series.get(tag), self.last_wall - self.first_wall
+        if series is None or not passed > 0:
+            return math.nan
+        return (self.last_wall - series.last_wall) / passed
+
     def _step_walls(self) -> Floats:
         if not self.series:
             return np.empty((0, 2))

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from rltui.draw.numbers import format_short, format_value
+from rltui.logs.batch import Batch
+from rltui.logs.delivery import Delivery, Source
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.rulebook import load, rulebook
 from rltui.store.points import NewPoints, Points
+from rltui.store.run import Run
 from tests.support.runs.evaluators import canonical_names, evaluator_of, fresh, ids, new_evaluator, run_with
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
@@ -843,6 +846,22 @@ def test_a_reward_that_is_not_logged_any_more_is_told() -> None:
     evaluator.feed([fresh("eval/reward.mean", RISE)])
     assert "reward-ended" in ids(evaluator, "warning")
     assert "reward-ended" not in ids(evaluator_of({**on, "reward.mean": RISE}))
+
+
+@pytest.mark.parametrize(("last", "told"), [(200.0, False), (120.0, True)])
+def test_a_reward_with_steps_of_its_own_has_not_ended(last: float, told: bool) -> None:
+    """Episodes are fewer than updates: the newest of both are written at one time, whatever their numbers."""
+    run = Run("run", 1024, 64)
+    evaluator = Evaluator(run, canonical_names(None))
+    logged = {name: flat(1.0) for name in ("optimizer.loss", "optimizer.grad_norm", "policy.entropy")}
+    for tag, values in {**logged, "reward.mean": RISE[:120]}.items():
+        steps = np.arange(1, len(values) + 1)
+        walls = 1e9 + steps * (last / 120 if tag == "reward.mean" else 1.0)
+        batch = Batch.of_doubles((tag,), np.zeros(len(steps)), steps, walls, values)
+        run.apply(Delivery(Source("run", f"{tag}.jsonl", "jsonl"), batch))
+        evaluator.feed([fresh(tag, values)])
+    assert ("reward-ended" in ids(evaluator, "warning")) is told
+    assert ("vanished" in {problem.code for problem in evaluator.diagnostics()}) is told
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rltui.rules.evaluated_series.ticks import Ticks
 
 MIN_POINTS = 20  # points of a series, and usual distances since its last one
 SILENT_SHARE = 0.25  # of the run, for which the series must be missing
 
+Silence = Callable[[str], float]  # share of the time of a run since the last point of a tag; NaN unknown
 
-def ended(series: Iterable[Ticks]) -> list[Ticks]:
+
+def ended(series: Iterable[Ticks], silence: Silence) -> list[Ticks]:
     """Those that are no longer written although most others of a similar pace are, in the order given.
 
-    Only series of a similar pace are compared, since a log may have several step axes. Costs O(series), or
+    Only series of a similar pace are compared, since a log may have several step axes. Episodes and updates
+    can have the same one, so what was written lately has not ended, whatever its steps. Costs O(series), or
     O(series log series) if one is silent.
     """
     long = [ticks for ticks in series if ticks.points >= MIN_POINTS and ticks.n >= MIN_POINTS]
@@ -41,7 +44,8 @@ def ended(series: Iterable[Ticks]) -> list[Ticks]:
         middle = others // 2
         end = ends[middle + (bisect_left(ends, ticks.last_step) <= middle)]  # median last step of the others
         begun = ticks.last_step > int(ticks.first[0])
-        if begun and end - ticks.last_step > MIN_POINTS * gap and _is_silent(ticks, end):
+        late = begun and end - ticks.last_step > MIN_POINTS * gap and _is_silent(ticks, end)
+        if late and not silence(ticks.tag) < SILENT_SHARE:
             silent.append((place, ticks))
     return [ticks for _, ticks in sorted(silent, key=lambda entry: entry[0])]
 

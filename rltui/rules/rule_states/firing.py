@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 
 from rltui.common.problem import SEVERITIES
-from rltui.rules.evaluated_series.ended_series import ended
+from rltui.rules.evaluated_series.ended_series import Silence, ended
 from rltui.rules.evaluated_series.ticks import START, NonFinitePeriod, Ticks
 from rltui.rules.kinds import non_finite
 from rltui.rules.metric_roles import metric_roles
@@ -56,7 +56,7 @@ class JudgedSeries:
     """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
     `derived`: ratios and step times, which are not tags. `settings`: result of `settings.settings_beyond`.
-    `resumes`: steps at which the training was resumed.
+    `resumes`: steps at which the training was resumed. `silence`: as of `ended_series`.
     """
 
     def __init__(
@@ -65,9 +65,10 @@ class JudgedSeries:
         series: Mapping[str, SeriesState],
         derived: Sequence[RuledTicks],
         settings: Mapping[str, HParam],
+        silence: Silence,
         resumes: tuple[int, ...] = (),
     ) -> None:
-        self.book, self._settings, self._resumes = book, settings, resumes
+        self.book, self._settings, self._silence, self._resumes = book, settings, silence, resumes
         self.evaluated = [*(each.ruled for each in series.values()), *derived]
         self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived)
@@ -155,7 +156,7 @@ class JudgedSeries:
         tags = [each.ticks for each in self._tags if each.ticks.n and not each.held_out]
         return [
             each
-            for each in ended(tags)
+            for each in ended(tags, self._silence)
             if not any(
                 other.canonical == each.canonical and other.last_step > each.last_step for other in tags
             )

@@ -10,7 +10,7 @@ from rltui.common.arrays import Floats, median
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.draw.numbers import format_short
-from rltui.rules.evaluated_series.ended_series import ended
+from rltui.rules.evaluated_series.ended_series import Silence, ended
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
 
@@ -19,16 +19,18 @@ PLACEHOLDER_POINTS = 5  # of one value, from which it is taken as a placeholder
 GAP_STEPS = 20.0  # usual distances between steps
 
 
-def diagnostics(run: str, step_walls: Floats, series: Mapping[str, SeriesState]) -> list[Problem]:
+def diagnostics(
+    run: str, step_walls: Floats, series: Mapping[str, SeriesState], silence: Silence
+) -> list[Problem]:
     """Problems of a run's numbers: those of each tag, then those of the run.
 
-    `step_walls`: (n, 2) recent steps and their wall times.
+    `step_walls`: (n, 2) recent steps and their wall times. `silence`: as of `ended_series`.
     """
     where = clean(run)
     found: list[Problem] = []
     for tag, each in series.items():
         found += _of_tag(where, tag, each)
-    found += _vanished(where, series)
+    found += _vanished(where, series, silence)
     found += _of_run(where, step_walls)
     return found
 
@@ -71,12 +73,12 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     return found
 
 
-def _vanished(where: str, series: Mapping[str, SeriesState]) -> list[Problem]:
+def _vanished(where: str, series: Mapping[str, SeriesState], silence: Silence) -> list[Problem]:
     return [
         Problem(
             "info", "vanished", where, f"{ticks.tag}: not written any more since step {ticks.last_step:,}"
         )
-        for ticks in ended(each.ticks for each in series.values() if not each.plan.is_copy)
+        for ticks in ended((each.ticks for each in series.values() if not each.plan.is_copy), silence)
     ]
 
 
