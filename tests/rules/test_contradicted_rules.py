@@ -215,3 +215,30 @@ def test_responses_that_are_cut_throughout_are_an_alarm_whatever_the_reward_does
         "lengths.response_clip_fraction": 0.9 + 0.03 * NOISE.normal(size=200),
     }
     assert "truncation-lasting" in ids(evaluator_of(series), "warning")
+
+
+def _alarmed(series: dict[str, np.ndarray], rule: str) -> bool:
+    return rule in ids(evaluator_of(series), "warning")
+
+
+@pytest.mark.parametrize(("gain", "told"), [(2.5, False), (0.0, True)])
+def test_games_that_are_never_won_are_no_alarm_while_evaluations_return_more(gain: float, told: bool) -> None:
+    """A game may have no notion of being won; what evaluations earn tells whether something is learnt."""
+    returns = -5 + gain * np.linspace(0, 1, 260) + 0.3 * NOISE.normal(size=260)
+    steps = range(5000, 5000 * 261, 5000)
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("eval/validation.return.mean", returns, steps)])
+    evaluator.feed([fresh("eval/validation.success_rate", np.zeros(260), steps)])
+    assert ("validation-zero" in ids(evaluator, "warning")) is told
+
+
+@pytest.mark.parametrize(("spread", "told"), [(0.05, False), (0.0, True)])
+def test_games_that_are_never_won_do_not_make_values_stand_still(spread: float, told: bool) -> None:
+    """Where returns of episodes differ, values have something to learn although no game is won."""
+    series = {
+        "critic.loss": 10 ** np.linspace(5, -2, 40),
+        "policy.exploration": np.linspace(1, 0.4, 40),
+        "reward.success_rate": np.zeros(40),
+        "reward.episode_return.mean": np.abs(spread * NOISE.normal(size=40)),
+    }
+    assert _alarmed(series, "values-stopped") is told
