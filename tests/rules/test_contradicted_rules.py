@@ -242,3 +242,12 @@ def test_games_that_are_never_won_do_not_make_values_stand_still(spread: float, 
         "reward.episode_return.mean": np.abs(spread * NOISE.normal(size=40)),
     }
     assert _alarmed(series, "values-stopped") is told
+
+
+@pytest.mark.parametrize(("every", "told"), [(1, False), (2000, True)])
+def test_a_few_single_episodes_that_end_alike_are_no_alarm(every: int, told: bool) -> None:
+    """Thirty rows may be thirty episodes; of a mean that is logged at every 2,000 steps they are many."""
+    evaluator = new_evaluator()
+    steps = range(every, 31 * every, every)
+    evaluator.feed([fresh("reward.episode_return.mean", np.full(30, 4.0), steps)])
+    assert ("return-same" in ids(evaluator)) is told
