@@ -221,6 +221,15 @@ def _alarmed(series: dict[str, np.ndarray], rule: str) -> bool:
     return rule in ids(evaluator_of(series), "warning")
 
 
+@pytest.mark.parametrize(
+    ("deviation", "told"), [({"policy.action_std": np.full(60, 0.1)}, False), ({}, True)]
+)
+def test_entropy_of_continuous_actions_is_no_multiple(deviation: dict[str, np.ndarray], told: bool) -> None:
+    """It is a logarithm and may begin anywhere: from 1.5 to 4.5 nats is a factor of 1.6 in six dimensions."""
+    entropy = np.append(_noise(20, 1.5, 0.03), _noise(40, 4.5, 0.03))
+    assert _alarmed({"policy.entropy": entropy, **deviation}, "entropy-explosion") is told
+
+
 @pytest.mark.parametrize(("gain", "told"), [(2.5, False), (0.0, True)])
 def test_games_that_are_never_won_are_no_alarm_while_evaluations_return_more(gain: float, told: bool) -> None:
     """A game may have no notion of being won; what evaluations earn tells whether something is learnt."""
