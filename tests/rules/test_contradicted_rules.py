@@ -221,6 +221,16 @@ def _alarmed(series: dict[str, np.ndarray], rule: str) -> bool:
     return rule in ids(evaluator_of(series), "warning")
 
 
+@pytest.mark.parametrize(("first", "told"), [(10, False), (60, True)])
+def test_a_return_at_its_best_vouches_for_updates_that_have_been_large_for_long(
+    first: int, told: bool
+) -> None:
+    """Most of the gain was made with them, unless they became large late."""
+    moved = np.append(np.linspace(0.005, 0.03, first), np.linspace(0.03, 0.15, 100 - first))
+    series = {"policy.approx_kl": moved, "reward.episode_return.mean": np.linspace(10, 200, 100)}
+    assert _alarmed(series, "approx-kl-very-high") is told
+
+
 @pytest.mark.parametrize(
     ("deviation", "told"), [({"policy.action_std": np.full(60, 0.1)}, False), ({}, True)]
 )
