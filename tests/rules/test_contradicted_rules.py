@@ -221,6 +221,16 @@ def _alarmed(series: dict[str, np.ndarray], rule: str) -> bool:
     return rule in ids(evaluator_of(series), "warning")
 
 
+@pytest.mark.parametrize(("epochs", "told"), [(0.05, False), (3.0, True)])
+def test_a_margin_that_is_still_small_is_no_alarm_while_the_first_epoch_begins(
+    epochs: float, told: bool
+) -> None:
+    """After a twentieth of the pairs a margin near zero is expected; after three passes it is not."""
+    margin = 0.001 + 0.0004 * NOISE.normal(size=60)
+    series = {"preference.margin": margin, "progress.epoch": np.linspace(0, epochs, 60)}
+    assert _alarmed(series, "margin-none") is told
+
+
 @pytest.mark.parametrize(("first", "told"), [(10, False), (60, True)])
 def test_a_return_at_its_best_vouches_for_updates_that_have_been_large_for_long(
     first: int, told: bool
