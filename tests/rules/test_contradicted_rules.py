@@ -231,6 +231,18 @@ def test_a_margin_that_is_still_small_is_no_alarm_while_the_first_epoch_begins(
     assert _alarmed(series, "margin-none") is told
 
 
+@pytest.mark.parametrize(("turns", "told"), [(20.0, False), (24.0, True)])
+def test_responses_of_an_agent_that_makes_fewer_turns_are_shorter(turns: float, told: bool) -> None:
+    """Its response is what it writes in all turns: it collapses only where a turn does."""
+    fall = np.linspace(0, 1, 200)
+    series = {
+        "turns.mean": 24 + (turns - 24) * fall,
+        "lengths.response.mean": 2400 - (0.72 if turns < 24 else 0.75) * 2400 * fall,
+        "reward.mean": 0.4 + 0.5 * fall + 0.02 * NOISE.normal(size=200),
+    }
+    assert _alarmed(series, "length-hacking") is told
+
+
 @pytest.mark.parametrize(("first", "told"), [(10, False), (60, True)])
 def test_a_return_at_its_best_vouches_for_updates_that_have_been_large_for_long(
     first: int, told: bool
