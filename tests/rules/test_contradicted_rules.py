@@ -243,6 +243,17 @@ def test_responses_of_an_agent_that_makes_fewer_turns_are_shorter(turns: float, 
     assert _alarmed(series, "length-hacking") is told
 
 
+@pytest.mark.parametrize(("update", "told"), [(2.0, False), (80.0, True)])
+def test_a_low_mfu_of_brief_updates_is_no_alarm(update: float, told: bool) -> None:
+    """Where updates take a third of a step, faster ones would save little; where they take most, much."""
+    series = {
+        "perf.mfu.actor": _noise(40, 0.06, 0.05),
+        "timing.update_actor": _noise(40, update, 0.02),
+        "timing.step": _noise(40, update + 5, 0.02),
+    }
+    assert _alarmed(series, "mfu-low") is told
+
+
 @pytest.mark.parametrize(("first", "told"), [(10, False), (60, True)])
 def test_a_return_at_its_best_vouches_for_updates_that_have_been_large_for_long(
     first: int, told: bool
