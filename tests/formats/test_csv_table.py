@@ -205,6 +205,15 @@ def test_readings_of_a_clock_are_no_steps() -> None:
     assert batch.wall_time[0] == pytest.approx(1700000000.001)
 
 
+@given(st.lists(st.integers(0, 90), max_size=6))
+def test_comments_above_a_header_are_no_rows(cuts: list[int]) -> None:
+    """Settings of the run, a line each, and a blank line, wherever the bytes are cut."""
+    text = "# learning_rate,0.0001\n# reward_clip,none\n\nepisode,note,reward\n1,a,0.5\n2,b,1.5\n"
+    assert FORM.matches("log_2026.csv", text.encode())
+    found = read_in_pieces(FORM, "log_2026.csv", cut(text.encode(), cuts))
+    assert rows(found) == [("reward", 1, 0.5), ("reward", 2, 1.5)]
+
+
 @pytest.mark.parametrize("head", ["episode reward loss", "# episode reward loss"])
 @given(cuts=st.lists(st.integers(0, 120), max_size=6))
 def test_words_above_rows_of_numbers_are_their_names(head: str, cuts: list[int]) -> None:

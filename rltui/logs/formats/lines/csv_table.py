@@ -1,9 +1,9 @@
 """Tables: CSV and TSV with a header line, of Stable-Baselines3, RLlib, Spinning Up and custom code.
 
-Empty cells are missing values. A monitor file of Stable-Baselines3 starts with `#{json}`; its rows are
-episodes, so the step is the sum of their lengths `l` and the wall time is `t_start + t`. The step of other
-tables is a column with the name of a step (`log_keys.toml`), or a first column that increases evenly, or
-else, with a problem reported once, the row number.
+Empty cells are missing values. Comments (`#`) may be above the header. A monitor file of Stable-Baselines3
+starts with `#{json}`; its rows are episodes, so the step is the sum of their lengths `l` and the wall time is
+`t_start + t`. The step of other tables is a column with the name of a step (`log_keys.toml`), or a first
+column that increases evenly, or else, with a problem reported once, the row number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
@@ -254,7 +254,7 @@ def _matches(name: str, head: bytes) -> bool:
         return True
     lines = head.split(b"\n")
     if monitor := lines[0].startswith(b"#"):
-        lines = lines[1:]
+        lines = list(dropwhile(_is_comment, lines))
     header = TableHeader.of(lines[0], name) if lines else None
     if header is None:
         return _is_column(name, head)
@@ -290,6 +290,11 @@ def _matches(name: str, head: bytes) -> bool:
     if not (steps or typical or any(map(_is_metric, numbers))):
         return False  # other results, such as of a simulation
     return bool(numbers) or cut
+
+
+def _is_comment(line: bytes) -> bool:
+    """Whether a line above a header is none: settings of the run, or nothing."""
+    return line.startswith(b"#") or not line.strip()
 
 
 def _is_metric(column: str) -> bool:
