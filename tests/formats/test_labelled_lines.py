@@ -857,3 +857,19 @@ def test_nested_names_below_a_step_have_those_above_them() -> None:
 def test_a_console_in_another_language_is_a_log(row: str) -> None:
     """Words with other letters than those of ASCII are recognised in capitals, too."""
     assert holds_metrics("".join(map(row.format, range(9))).encode())
+
+
+def test_values_with_a_dictionary_among_them_are_those_of_the_counter_above() -> None:
+    """The counter is in a sentence on the line before; the name of the dictionary is no other text."""
+    lines = [
+        f"2026-01-02 03:0{k}:00,123 - train - INFO - rollout batch {k} generated, length: 256\n"
+        f"2026-01-02 03:0{k}:09,123 - train - INFO - rl_loss: 0.{k}, d: {{'n': 8, 'total_reward': {k}.0}}\n"
+        for k in range(1, 6)
+    ]
+    data = "".join(lines).encode()
+    assert holds_metrics(data)
+    found = points(read_whole(FORMAT, MemFile("rl.log", data)))
+    assert [(step, value) for tag, step, _, value in found if tag == "rl_loss"] == [
+        (k, k / 10) for k in range(1, 6)
+    ]
+    assert [value for tag, _, _, value in found if tag == "total_reward"] == [1.0, 2.0, 3.0, 4.0, 5.0]

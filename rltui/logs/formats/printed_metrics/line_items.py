@@ -80,6 +80,7 @@ _KEY = regex(
     r"""|[(,]\s*(?P<mark>['"])(?P<label>[^'"{}]{1,80}?)[ :=]*(?P=mark)\s*,\s*"""
 )
 _QUOTED = regex(rf"""(['"])({NUMBER})\1""")
+_NESTED = regex(r"\b[A-Za-z_]\w{0,39}\s*[:=]\s*(?=\{)")  # the name of a dictionary
 _BRACES = str.maketrans("{}", "  ")
 # tqdm: description, n/total, times and rate, the text of `set_postfix`, text after the bar.
 # Tensorforce's has the first time only.
@@ -311,7 +312,7 @@ def _as_labelled(text: str) -> tuple[str, str]:
             for rewrite in rewrites:
                 text = rewrite.pattern.sub(rewrite.becomes, text)
     if "{" in text or "('" in text:
-        text = _QUOTED.sub(r"\2", _KEY.sub(_expand_key, text).translate(_BRACES))
+        text = _QUOTED.sub(r"\2", _KEY.sub(_expand_key, _NESTED.sub("", text)).translate(_BRACES))
     role, text = known.without_prefixes(text.lstrip())
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
