@@ -52,23 +52,21 @@ def chart_text(
     scale = max(abs(bottom), abs(top), 1e-300)  # plotext would overflow on differences of huge floats
     ticks = y_ticks((bottom, top), max(height // 4, 2), log=log)
     steps = round_steps(*drawn.edges, max(width // 16, 2))
-    onset = None if row.finding is None or drawn.own_axis else float(row.finding.since_step)
+    if band is not None:
+        title += f", dots: {band.runs} sister runs, min and max"
     plotext.clear_figure()
     try:
         plotext.limit_size(False, False)
         plotext.plotsize(width, height)
         plotext.theme("clear")
         if band is not None:
-            title += f", dots: {band.runs} sister runs, min and max"
             _add_band(band, drawn.middles, scale)
-        if onset is not None and drawn.edges[0] <= onset <= drawn.edges[1]:
+        if row.finding is not None and not drawn.own_axis:
             levels = np.linspace(bottom / scale, top / scale, 2 * height)
-            plotext.scatter([onset] * len(levels), levels.tolist(), marker="┊")
+            _add_onset(drawn, float(row.finding.since_step), levels)
+        _add_curve(drawn, scale)
         labels = max((len(label) for _, label in ticks), default=0)
         plotext.title(cut(title, width - labels - 3))  # centred; plotext leaves out one that does not fit
-        for part in contiguous_parts(np.isfinite(drawn.low)):
-            reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
-            plotext.plot(np.repeat(drawn.middles[part], 2).tolist(), reach.tolist(), marker="braille")
         plotext.xlim(*drawn.edges)
         plotext.ylim(bottom / scale, top / scale)
         plotext.yticks([at / scale for at, _ in ticks], [label for _, label in ticks])
@@ -87,6 +85,23 @@ def _add_band(band: Spread, x: Floats, scale: float) -> None:
     for ends in (band.low, band.high):
         at = np.flatnonzero(np.isfinite(ends))[::4]
         plotext.scatter(x[at].tolist(), (ends[at] / scale).tolist(), marker="·")
+
+
+def _add_onset(drawn: Curve, step: float, levels: Floats) -> None:
+    """A dotted line at a step, if that is within the chart; levels: the values of its dots."""
+    import plotext
+
+    if drawn.edges[0] <= step <= drawn.edges[1]:
+        plotext.scatter([step] * len(levels), levels.tolist(), marker="┊")
+
+
+def _add_curve(drawn: Curve, scale: float) -> None:
+    """The curve, each column from its minimum to its maximum, with gaps; `scale` divides values."""
+    import plotext
+
+    for part in contiguous_parts(np.isfinite(drawn.low)):
+        reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
+        plotext.plot(np.repeat(drawn.middles[part], 2).tolist(), reach.tolist(), marker="braille")
 
 
 def _range(drawn: Curve, band: Spread | None) -> tuple[float, float]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rltui.draw.cells import BLANK, line
-from rltui.draw.large_chart import Area, Plot, Stroke, draw
+from rltui.draw.cells import BLANK, Line, line
+from rltui.draw.large_chart import Area, Grid, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread, stable_range, value_range
 from rltui.panes.charts.curve import ARRIVALS
 from rltui.panes.charts.healthy_range import healthy_range_of, healthy_rows, limits_of, within_bounds
@@ -34,6 +34,7 @@ from rltui.screen.pages.chart.x_axis import COMMON_AXES, TIME_AXES, XAxis, x_axi
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView
+from rltui.store.series import Series
 
 MIN_CURVE_SHARE = 0.4  # of the height, for the curve of a mean when its band is fitted
 
@@ -46,24 +47,16 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         return page.below(legend.foot(state, "step", width, log=False))
     buckets = 2 * max(width - 12, 10)
     low, high = x_range = chart.zoom or whole_range(state, chart, buckets)
-    end = high
-    if axis.axis == "step" and not grows(state, chart):
-        end = math.nextafter(high + 1, high)  # the newest point lies on the right edge
-    curves = curves_of(state, row, axis, low, end, buckets)
+    curves = _curves(state, chart, axis, x_range, buckets)
     main = curves[0]
     chart = replace(chart, log=_log_axis(state, chart, main))
     log = bool(chart.log)
     foot = legend.foot(state, axis.axis, width, log=log)
-    if chart.spread == "none" and main.spread is not None:
-        main.spread = replace(main.spread, median=None)
     behind = area(main, log=log) if chart.spread != "none" else None
     lines = [legend.title(state, row, width)]
     whole = common_range(curves, log=log)
     if whole is None:
-        timeless = axis.axis in TIME_AXES and not np.isfinite(row.main.recent().wall_time).any()
-        words = "no times were logged with this metric" if timeless else "no finite points here"
-        lines += [BLANK, line((f"   {words}", "dim"))]
-        lines += [BLANK] * (height - len(lines) - 1)
+        lines += _without_points(row.main, axis, height)
         nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
         return Page(lines[: height - 1], drawn=nothing).below(foot)
     needed, cut = _needed(state, row, curves, whole, log=log)
@@ -88,15 +81,41 @@ def chart_page(state: AppState, chart: ChartOverlay, width: int, height: int) ->
         width - 2, max(height - 4, 4),
     )  # fmt: skip
     grid.shade(healthy_rows(ValueAxis(*y, log).placed(healthy_range_of(row)), *y, grid.height))
-    if chart.cursor is not None and low <= chart.cursor <= high:
-        column = round((chart.cursor - low) / (high - low) * (grid.width - 1))
-        grid.cursor(min(column, grid.width - 1))
+    _place_cursor(grid, chart.cursor, low, high)
     lines += [line((" ", "text"), *one.spans) for one in grid.lines()]
     lines.append(legend.under_cursor(curves, chart.cursor, axis.axis, grid.width, width))
     left = grid.left + 1
     spots = [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
     made = ChartDrawn(x_range, held, grid.width, buckets, main.points, log)
     return Page(lines[: height - 1], spots, made).below(foot)
+
+
+def _curves(
+    state: AppState, chart: ChartOverlay, axis: XAxis, x_range: Range, buckets: int
+) -> list[ChartCurve]:
+    """The curves in the x range, that of the chart's metric first."""
+    low, high = x_range
+    if axis.axis == "step" and not grows(state, chart):
+        high = math.nextafter(high + 1, high)  # the newest point lies on the right edge
+    curves = curves_of(state, chart.row, axis, low, high, buckets)
+    main = curves[0]
+    if chart.spread == "none" and main.spread is not None:
+        main.spread = replace(main.spread, median=None)
+    return curves
+
+
+def _without_points(series: Series, axis: XAxis, height: int) -> list[Line]:
+    """The lines in place of a chart that has nothing to draw: why that is so."""
+    timeless = axis.axis in TIME_AXES and not np.isfinite(series.recent().wall_time).any()
+    words = "no times were logged with this metric" if timeless else "no finite points here"
+    return [BLANK, line((f"   {words}", "dim")), *[BLANK] * (height - 4)]
+
+
+def _place_cursor(grid: Grid, cursor: float | None, low: float, high: float) -> None:
+    """The cursor in the column of its x, if that is shown."""
+    if cursor is not None and low <= cursor <= high:
+        column = round((cursor - low) / (high - low) * (grid.width - 1))
+        grid.cursor(min(column, grid.width - 1))
 
 
 def _needed(
