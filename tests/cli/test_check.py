@@ -92,6 +92,15 @@ def test_one_line_names_the_worst_runs(tmp_path: Path) -> None:
     assert (well.code, well.out) == (0, "✓ 1 run: 1 ok\n")
 
 
+def test_an_empty_line_stands_before_the_counts(tmp_path: Path) -> None:
+    """Whether the last run has findings or not."""
+    write(tmp_path / "logs" / "good", WELL)
+    for names in ("good",), ("good", "bad"):
+        write(tmp_path / "logs" / names[-1], WELL if names[-1] == "good" else SICK)
+        *_, before, summary = rltui("check", tmp_path / "logs").out.splitlines()
+        assert before == "" and summary.startswith(f"{len(names)} run")
+
+
 def test_the_counts_of_healths_are_those_of_the_runs(tmp_path: Path) -> None:
     """Who has ended early or stalled has a health all the same, and is not counted as another run."""
     for name in ("a", "b"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.cli.documents.check_report import WIDTH
 from tests.support.commands.in_process import rltui
 from tests.support.logs.live_logs import write, write_rows
 from tests.support.logs.tfwriter import event, simple, version
@@ -37,10 +38,21 @@ def test_a_finding_of_several_runs_is_told_with_its_steps(tmp_path: Path) -> Non
     (common,) = [one for one in document["common"] if one["severity"] == "critical"]
     assert (common["count"], common["since_step"]) == (4, 20)
     assert common["runs"] == ["run0", "run1", "run2", "run3"]
-    text = rltui("check", tmp_path / "logs").out
-    assert "4 runs: " in text and "since steps 20 to 30  (run0, run1, run2 and 1 more)" in text
+    text = " ".join(rltui("check", tmp_path / "logs").out.split())
+    assert "4 runs: " in text and "since steps 20 to 30 (run0, run1, run2 and 1 more)" in text
     alone = rltui("check", tmp_path / "logs", "--run", "run1")
     assert "Several runs" not in alone.out
+
+
+def test_lines_on_several_runs_are_as_wide_as_all_others(tmp_path: Path) -> None:
+    """Long names are wrapped; nothing in the text is wider than a line of the report."""
+    names = [f"{letter * 40}/run" for letter in "abc"]
+    for name in names:
+        _broken(tmp_path / "logs", name, 20, ended=1_600_000_000.0)
+    _, _, common = rltui("check", tmp_path / "logs").out.partition("Several runs:\n")
+    told = common.partition("\n\n")[0].split("\n")
+    assert len(told) > 1 and max(map(len, told)) <= WIDTH
+    assert all(any(name in line for line in told) for name in names)
 
 
 def test_runs_that_stalled_together_are_told_with_their_host(tmp_path: Path) -> None:

@@ -79,6 +79,28 @@ def _details(
     marks: dict[str, str],
 ) -> Iterator[str]:
     """Each run with its findings, what is wrong with files, and what several runs have in common."""
+    last = ""
+    for last in _runs(verdicts, at_step, logdirs, marks):
+        yield last
+    if last:  # findings end with an empty line, a run without any does not
+        yield ""
+    if problems:
+        yield from _files_and_data(problems)
+        yield ""
+    if common := common_findings(verdicts, at_step=at_step):
+        yield "Several runs:"
+        for one in common:
+            words, room = _common(one), text_width(WIDTH) - 4
+            first, *rest = [words] if cell_width(words) <= room else wrap(words, room)
+            yield f"  {marks[one.severity]} {first}"
+            yield from (f"    {part}" for part in rest)
+        yield ""
+
+
+def _runs(
+    verdicts: Sequence[Verdict], at_step: int | None, logdirs: Sequence[str], marks: dict[str, str]
+) -> Iterator[str]:
+    """Each run with its findings, the worst first; runs that are ok beyond `MAX_OK_RUNS` are counted."""
     fine = 0
     for verdict in sorted(
         verdicts,
@@ -110,27 +132,19 @@ def _details(
             yield ""
     if fine > MAX_OK_RUNS:
         yield f"{marks['ok']} and {fine - MAX_OK_RUNS:,} more that are ok; `rltui runs` lists all"
-        yield ""
-    if problems:
-        yield "Files and data:"
-        told = _told(problems)
-        for problem in told[:MAX_PROBLEMS]:
-            words = f"{problem.level}: {problem.text}"
-            first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
-            yield f"  {first}"
-            yield from (f"    {part}" for part in rest)
-        if len(told) > MAX_PROBLEMS:
-            yield f"  and {len(told) - MAX_PROBLEMS} more; --json has all"
-        yield ""
-    if common := common_findings(verdicts, at_step=at_step):
-        yield "Several runs:"
-        for one in common:
-            words = _common(one)
-            room = text_width(4 + cell_width(words)) - 4
-            first, *rest = [words] if room >= cell_width(words) else wrap(words, room)
-            yield f"  {marks[one.severity]} {first}"
-            yield from (f"    {part}" for part in rest)
-        yield ""
+
+
+def _files_and_data(problems: Sequence[Problem]) -> Iterator[str]:
+    """What is wrong with files and their data, the most severe first."""
+    yield "Files and data:"
+    told = _told(problems)
+    for problem in told[:MAX_PROBLEMS]:
+        words = f"{problem.level}: {problem.text}"
+        first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
+        yield f"  {first}"
+        yield from (f"    {part}" for part in rest)
+    if len(told) > MAX_PROBLEMS:
+        yield f"  and {len(told) - MAX_PROBLEMS} more; --json has all"
 
 
 def _worst_runs(verdicts: Sequence[Verdict], logdirs: Sequence[str], marks: dict[str, str]) -> Iterator[str]:
