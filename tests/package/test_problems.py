@@ -44,16 +44,16 @@ def test_a_problem_as_json_has_the_promised_fields() -> None:
 
 def test_what_several_keys_have_in_common_is_told_once() -> None:
     """Twenty lines that differ in the key alone are read as one; what differs otherwise stays apart."""
-    keys = [_problem("run", f"loss/{number}: 3 values not finite") for number in range(7)]
+    keys = [_problem("run", f"loss/{number}: not finite at 3 points") for number in range(7)]
     other = _problem("run", "the clock went back")
-    elsewhere = _problem("other", "loss/0: 3 values not finite")
+    elsewhere = _problem("other", "loss/0: not finite at 3 points")
     assert [one.message for one in merged([*keys, other, elsewhere])] == [
-        "3 values not finite: loss/0, loss/1, loss/2, loss/3 and 3 more keys",
+        "not finite at 3 points: loss/0, loss/1, loss/2, loss/3 and 3 more keys",
         "the clock went back",
-        "loss/0: 3 values not finite",
+        "loss/0: not finite at 3 points",
     ]
     assert merged(keys)[0].count == 7
-    assert merged(keys[:2])[0].message == "3 values not finite: loss/0, loss/1"
+    assert merged(keys[:2])[0].message == "not finite at 3 points: loss/0, loss/1"
 
 
 def test_a_problem_at_several_places_is_told_once() -> None:

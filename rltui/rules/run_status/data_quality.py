@@ -48,7 +48,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     if ticks.nonfinite_count and not canonical.startswith(metric_roles().logged_once):
         periods = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
         first = f", the first at step {periods[0].since_step:,}" if periods else ""
-        message = f"{tag}: {_times(ticks.nonfinite_count, 'value')} not finite{first}"
+        message = f"{tag}: not finite at {_points(ticks.nonfinite_count)}{first}"
         found.append(Problem("warning", "non-finite", where, message, count=ticks.nonfinite_count))
     odd = each.impossible
     if odd is not None and each.plan.bounds is not None:
@@ -58,7 +58,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
             message = f"{tag}: up to {most}, in percent where others write shares; shown as written"
             return [*found, Problem("info", "percent", where, message, count=odd.count)]
         message = (
-            f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
+            f"{tag}: outside {low:g}..{high:g} at {_points(odd.count)}, the first at step "
             f"{odd.since_step:,}, the farthest {format_short(odd.worst)}; "
             "suspect the metric before the training"
         )
@@ -103,5 +103,5 @@ def _of_run(where: str, table: Floats) -> list[Problem]:
     return found
 
 
-def _times(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
+def _points(count: int) -> str:
+    return f"{count:,} point{'s' * (count != 1)}"
