@@ -306,6 +306,7 @@ def test_the_time_at_which_a_copied_log_is_over_is_known() -> None:
     [
         (601.0, None, "ended?", None),  # a copy
         (3000.0, None, "stalled?", 600.0),  # a log that was written for forty minutes
+        (620.0, None, "stalled?", 600.0),  # one that hung after twenty seconds
         (0.0, None, "stalled?", 600.0),  # the file system does not tell
         (601.0, 90, "stalled", 600.0),  # its plan says that it should be live
     ],

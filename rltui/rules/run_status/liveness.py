@@ -148,8 +148,8 @@ class RunPace(NamedTuple):
         age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
         state: Literal["live", "stalled", "ended"]
         failed = self.failed_at is not None and now >= self.failed_at + FAILED_SECONDS
-        # Such are copies, runs of less than a minute, and documents that are replaced at each step. Without a
-        # plan nothing says that it should be live, and the age of its files is not that of the run.
+        # Such are copies, and documents that are replaced at each step by a new file. Without a plan nothing
+        # says that it should be live, and the age of its files is not that of the run.
         unknown = self.made_at_once and not self.dated and self.total is None
         given_up = self.patience if unknown else self.given_up
         if self.done or self.gone or failed or age is None:

@@ -26,6 +26,7 @@ STALLED_PAUSES = 3.0  # longest pauses so far (evaluation, checkpoint)
 ENDED_GAPS = 100.0
 ENDED_SECONDS = 3600.0
 WRITTEN_AT_ONCE = 60.0  # seconds in which the files of a copy are written: a replay takes longer
+COPIED_SECONDS = 2.0  # the same where points have no times: a run may write for some seconds and hang
 # Share of the planned steps that may be missing at the end of a complete training: many programs round down
 # to updates. CleanRL runs `total_timesteps // batch_size`, 98.3 % of 1e6 steps for a batch of 65,536.
 ROUNDED_SHARE = 0.02
@@ -71,7 +72,7 @@ def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()
         file_written=max(_file_times(run), default=None),
         copied=_is_copied(run, given_up),
         dated=math.isfinite(run.last_written),
-        made_at_once=_made_at_once(run),
+        made_at_once=_made_at_once(run, COPIED_SECONDS),
     )
 
 
@@ -81,13 +82,13 @@ def _is_copied(run: Run, given_up: float) -> bool:
     The run had been silent for that long then, so that it is over if nobody writes to the copy. A log that is
     mirrored as a new file again and again is no copy before that.
     """
-    return _made_at_once(run) and all(each > run.last_wall + given_up for each in _creation_times(run))
+    return _made_at_once(run, WRITTEN_AT_ONCE) and all(each > run.last_wall + given_up for each in _creation_times(run))
 
 
-def _made_at_once(run: Run) -> bool:
-    """Whether all of its log files whose creation time is known were written last when they were created."""
+def _made_at_once(run: Run, within: float) -> bool:
+    """Whether its log files whose creation time is known were written last `within` seconds of that."""
     written, created = max(_file_times(run), default=math.nan), _creation_times(run)
-    return bool(created) and all(abs(written - each) <= WRITTEN_AT_ONCE for each in created)
+    return bool(created) and all(abs(written - each) <= within for each in created)
 
 
 def _creation_times(run: Run) -> list[float]:
