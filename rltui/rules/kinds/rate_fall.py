@@ -1,8 +1,9 @@
 """A rate that has fallen below its first values by more than the responses of few points explain.
 
-Tests of means estimate the noise of a series from its own ticks, and need eight or more. The noise of a rate
-over n responses is known from its level: p (1 - p) / n. n follows from the values, which are multiples of
-1 / n. With 100 responses a point, five points show a fall from 0.9 to 0.6.
+Tests of means estimate the noise of a series from its own ticks, and need eight or more. The variance of a rate
+over n responses that are independent is known from its level: p (1 - p) / n. n follows from the values, which
+are multiples of 1 / n. Responses to one prompt are alike, so the jumps between ticks count where they are
+larger. With 100 responses a point and small jumps, five points show a fall from 0.9 to 0.6.
 """
 
 from __future__ import annotations
@@ -55,4 +56,6 @@ def _error(rates: Floats, first: int, newest: int) -> float:
         return math.inf
     responses = min(1 / float(np.diff(known).min()), MOST)
     level = float((rates[:first].sum() + rates[-newest:].sum()) / (first + newest))
-    return math.sqrt(level * (1 - level) / responses * (1 / first + 1 / newest))
+    jumps = float(np.median(np.abs(np.diff(rates))))  # of normal noise, 0.954 deviations
+    deviation = max(math.sqrt(level * (1 - level) / responses), jumps / 0.954)
+    return deviation * math.sqrt(1 / first + 1 / newest)
