@@ -402,11 +402,11 @@ def test_responses_cut_since_the_first_log_are_told_after_few_logs() -> None:
 
 
 def test_where_no_response_ever_ended_there_is_none_to_learn_from() -> None:
-    """All responses of five logs were cut and the reward stands: told at once, until some end."""
+    """All responses of twelve logs were cut and the reward stands: told, until some end."""
     reward = 0.4 + 0.05 * NOISE.normal(size=60)
-    evaluator = evaluator_of({"reward.mean": reward[:6], "lengths.response_clip_fraction": np.ones(6)})
+    evaluator = evaluator_of({"reward.mean": reward[:13], "lengths.response_clip_fraction": np.ones(13)})
     assert ids(evaluator, "warning") == {"truncation-throughout"}
-    some = np.append(np.ones(3), np.full(3, 0.94))
-    assert quiet({"reward.mean": reward[:6], "lengths.response_clip_fraction": some})
-    learnt = np.concatenate([np.ones(6), np.linspace(1, 0, 10), np.zeros(44)])
+    some = np.append(np.ones(7), np.full(6, 0.94))
+    assert quiet({"reward.mean": reward[:13], "lengths.response_clip_fraction": some})
+    learnt = np.concatenate([np.ones(13), np.linspace(1, 0, 10), np.zeros(37)])
     assert not ids(evaluator_of({"reward.mean": reward, "lengths.response_clip_fraction": learnt}), "warning")
