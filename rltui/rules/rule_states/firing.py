@@ -314,13 +314,14 @@ class FiringState:
 
     def _spans(self, rule_id: str) -> list[tuple[int, int]]:
         """First and last step of each time in which a recording fired, and so did a rule that it requires."""
+        self.of(rule_id)  # its periods are those of the last evaluation
         states = [state for _, state in self.series.recordings.get(rule_id, ())]
         periods = [each for state in states for each in (*state.past, state.period) if each and each.firing]
         spans = [(each.held_from, each.resolved_step or self._last) for each in periods]
         required = [name for state in states[:1] for name in state.rule.requires]
-        others = list(chain(*map(self._spans, required)))
-        if not others and (not required or self.any(required)):  # findings have no such times
+        if not required or any(name not in self.series.recordings and self.of(name) for name in required):
             return spans
+        others = list(chain(*map(self._spans, required)))
         both = ((max(a, c), min(b, d)) for a, b in spans for c, d in others)
         return [(first, last) for first, last in both if first <= last]
 
