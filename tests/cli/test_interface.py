@@ -487,6 +487,14 @@ def test_doctor_with_and_without_logs(logs: Path) -> None:
 # ---- errors
 
 
+def test_a_metric_that_is_a_term_too_says_once_what_is_healthy() -> None:
+    """The term below the metric has the healthy values of other metrics alone; by its own name it has all."""
+    both = rltui("explain", "explained_variance").out
+    metric, _, term = both.partition("meaning ")
+    assert "> 0.8 is good" in metric and "> 0.8 is good" not in term and "Value loss: Falls" in term
+    assert "Explained variance: > 0.8 is good" in rltui("explain", "gae").out
+
+
 def test_a_key_with_several_meanings_begins_with_what_tells_them_apart() -> None:
     """The same key is the entropy in one framework and minus the entropy in another one."""
     text = rltui("explain", "train/entropy_loss").out

@@ -12,7 +12,7 @@ from rltui.cli.printing import emit, emit_json, leave, note
 from rltui.common.text import clean
 from rltui.config import load_config
 from rltui.draw.cells import wrap
-from rltui.metrics.definitions import Definition, as_lines, definitions
+from rltui.metrics.definitions import Definition, Term, as_lines, definitions
 from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import glossary, pane_id
@@ -66,7 +66,8 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         if len(entries) > 1 and "*" not in key:
             texts.insert(0, _meanings(key, entries))
         if definition is not None:
-            texts.insert(len(texts) if _names(key, entries) else 0, as_lines(definition, WIDTH))
+            told = as_lines(_without(definition, entries), WIDTH)
+            texts.insert(len(texts) if _names(key, entries) else 0, told)
         for text in texts:
             if not first:
                 emit()
@@ -79,6 +80,14 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
 def _names(key: str, entries: list[GlossaryEntry]) -> bool:
     """Whether a key names these metrics, rather than a term that some framework writes for one of them."""
     return not key.isalpha() or any(entry.metric.title.lower() == key.lower() for entry in entries)
+
+
+def _without(definition: Definition, entries: list[GlossaryEntry]) -> Definition:
+    """A definition for the text that explains these metrics, too: what is healthy is not said twice."""
+    if not isinstance(definition, Term):
+        return definition
+    told = {entry.canonical for entry in entries}
+    return definition._replace(check_next=tuple(one for one in definition.check_next if one not in told))
 
 
 def _meanings(key: str, entries: list[GlossaryEntry]) -> list[str]:
