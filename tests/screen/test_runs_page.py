@@ -409,6 +409,16 @@ def test_a_list_without_runs_says_that_there_are_none_yet() -> None:
     assert any("no runs yet" in line.text for line in screen.frame(80, 24).lines)
 
 
+def test_a_list_without_runs_offers_no_key_for_a_run() -> None:
+    """Nothing can be shown, marked, sorted or grouped there; a filter and the way back remain."""
+    screen = Screen(Session())
+    screen.press("r")
+    title, foot = (screen.frame(80, 24).lines[at].text for at in (0, -1))
+    assert "Esc back" in foot and "/ filter" in foot
+    assert not {"show", "mark", "sort", "group", "columns"} & set(foot.split())
+    assert ":" not in title
+
+
 def test_a_run_of_which_nothing_could_be_read_says_why() -> None:
     """Neither silence nor waiting is the reason, whatever its file's age."""
     run = MadeRun("broken", modified=NOW - 4000)

@@ -32,6 +32,7 @@ NAME_PERCENT_VERY_NARROW = 55
 WELL = "nothing is wrong"  # of a run without a reason
 SIGN_CELLS = 6  # before the name: mark, state, health
 TREND = "trend"
+_WITHOUT_RUNS = ("filter", "back")  # hints of a list in which no run is shown
 # Columns from the most to the least important, after those that the user has added.
 _BY_IMPORTANCE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
 # Columns from left to right.
@@ -85,7 +86,7 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     head = [_title(state, overlay, found, columns, width)]
     if height >= 8:
         head.append(_column_titles(state, columns, width))
-    foot = _foot(state, overlay, width)
+    foot = _foot(state, overlay, width, has_runs=bool(items))
     if height >= 10 and items:
         row = _selected(state, items[at][1], width, reasons_below=reasons_below)
         foot = Page([row]).below(foot)
@@ -172,7 +173,7 @@ def _title(
     column = column_named(order.column)
     spans: list[Span] = [(" Runs ", "strong")]
     total = f" of {found.total}" if len(found.runs) != found.total else ""
-    spans.append((f"{len(found.runs)}{total}: ", "dim"))
+    spans.append((f"{len(found.runs)}{total}{': ' if found.runs else ''}", "dim"))
     for health, count, role in counted_healths(found.runs):
         spans.append((f"{HEALTH_GLYPH[health]}{count} ", role))
     word = "health" if column is None or column.id == "why" else column.word
@@ -235,8 +236,8 @@ def _selected(state: AppState, name: str, width: int, *, reasons_below: bool) ->
     return crop(line(*spans, (f"  {' · '.join(facts)}", "dim")), width)
 
 
-def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
-    """The hints; a filter that is typed, with its completions; a message."""
+def _foot(state: AppState, overlay: ListOverlay, width: int, *, has_runs: bool) -> Page:
+    """The hints, without runs those alone that do something; a filter that is typed, with its completions."""
     if overlay.typing:
         offered = run_list.completions(state, overlay.query)
         left: list[Span] = [(" filter ", "accent"), (overlay.query, "strong"), ("▏", "accent")]
@@ -250,7 +251,8 @@ def _foot(state: AppState, overlay: ListOverlay, width: int) -> Page:
         return Page([sides(left, right, width, back="bar")])
     message, context = short_message(state, width), key_table().context["runs"]
     room = width - 1 - (cell_width(message) + 2 if message else 0)
-    hints = fitting(hints_for(state.options.keys, context.hints), room, context.kept)
+    useful = {one: words for one, words in context.hints.items() if has_runs or one in _WITHOUT_RUNS}
+    hints = fitting(hints_for(state.options.keys, useful), room, context.kept)
     return hint_bar(hints, width, [(f" {message}", "strong")] if message else ())
 
 
