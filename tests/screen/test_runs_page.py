@@ -419,6 +419,13 @@ def test_a_list_without_runs_offers_no_key_for_a_run() -> None:
     assert ":" not in title
 
 
+def test_the_end_of_a_long_name_stays_in_the_line_of_the_selected_run() -> None:
+    """Runs of a sweep differ at their end: it is kept where the whole name does not fit."""
+    made = short_run("sweep/ppo_lr1e-4_clip0.2_ent0.01_gae0.95_seed37")
+    told = run_list([made]).frame(40, 12).lines[-2].text
+    assert told.rstrip().endswith("_seed37") and told.startswith(" sweep/ppo") and "…" in told
+
+
 def test_a_run_of_which_nothing_could_be_read_says_why() -> None:
     """Neither silence nor waiting is the reason, whatever its file's age."""
     run = MadeRun("broken", modified=NOW - 4000)

@@ -227,13 +227,16 @@ def _selected(state: AppState, name: str, width: int, *, reasons_below: bool) ->
         why = WELL
     if why != WELL and why and cell_width(title) + 3 + MIN_REASON_CELLS > width:
         title, why = "", fitted_summary(why, width - 2)
+    title = fit(title, width - 1)  # a cut at the end would hide the seed, which tells runs apart
     room = width - 3 - cell_width(title) - cell_width(why)
     while facts and cell_width(" · ".join(facts)) + 2 > room:
         facts.pop()
     spans: list[Span] = [(f" {title}", "strong")] * bool(title)
     if why:
         spans.append((f"{'  ' if title else ' '}{why}", _why_role(run) if run.why else HEALTH_ROLE["ok"]))
-    return crop(line(*spans, (f"  {' · '.join(facts)}", "dim")), width)
+    if facts:
+        spans.append((f"  {' · '.join(facts)}", "dim"))
+    return crop(line(*spans), width)
 
 
 def _foot(state: AppState, overlay: ListOverlay, width: int, *, has_runs: bool) -> Page:
