@@ -1,9 +1,9 @@
 """A rate that has fallen below its first values by more than the responses of few points explain.
 
-Tests of means estimate the noise of a series from its own ticks, and need eight or more. The variance of a rate
-over n responses that are independent is known from its level: p (1 - p) / n. n follows from the values, which
-are multiples of 1 / n. Responses to one prompt are alike, so the jumps between ticks count where they are
-larger. With 100 responses a point and small jumps, five points show a fall from 0.9 to 0.6.
+Tests of means estimate the noise of a series from its own ticks, and need eight or more. The variance of a
+rate over n responses that are independent is known from its level: p (1 - p) / n. n follows from the values,
+which are multiples of 1 / n. Responses to one prompt are alike, so the jumps between ticks count where they
+are larger. With 100 responses a point and small jumps, seven points show a fall from 0.9 to 0.6.
 """
 
 from __future__ import annotations

@@ -82,7 +82,9 @@ def _is_copied(run: Run, given_up: float) -> bool:
     The run had been silent for that long then, so that it is over if nobody writes to the copy. A log that is
     mirrored as a new file again and again is no copy before that.
     """
-    return _made_at_once(run, WRITTEN_AT_ONCE) and all(each > run.last_wall + given_up for each in _creation_times(run))
+    return _made_at_once(run, WRITTEN_AT_ONCE) and all(
+        each > run.last_wall + given_up for each in _creation_times(run)
+    )
 
 
 def _made_at_once(run: Run, within: float) -> bool:
