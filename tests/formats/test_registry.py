@@ -218,19 +218,25 @@ def test_every_kind_of_container_is_asked_for_paths_of_its_own(container: Contai
     assert own and all(map(REGISTRY.could_be_container, own))
 
 
+_RECORDS = b", ".join(b'{"step": %d, "reward": 2}' % k for k in range(1, 9))
+
+
 @pytest.mark.parametrize(
     ("data", "reads"),
     [
         (b"[" + b'{"step": 1, "reward": 2}, ' * 5000 + b'{"step": 1}]', 0),
-        (b'{"args": {"note": "' + b"x" * 5000 + b'"}, "history": [{"step": 1, "reward": 2}]}', 1),
+        (b'{"args": {"note": "%s"}, "history": [%s]}' % (b"x" * 5000, _RECORDS), 1),
+        (b'{"config": {"lr": 1}, "notes": "%s", "history": [%s]}' % (b"x" * 5000, _RECORDS), 1),
+        (b'{"meta": {"seed": 1}, "epsilon": [1%s], "rewards": [2%s]}' % (b", 0.5" * 1500, b", 2" * 1500), 1),
     ],
 )
 def test_more_of_a_document_is_read_only_where_its_first_bytes_do_not_decide(data: bytes, reads: int) -> None:
     """Nothing else is read of records with steps; more is of long settings in front of them."""
     file = MemFile("train_log.json", data)
     detection = FormatDetection(file.path, file.path, REGISTRY, explicit=False)
-    detection.of(bytes(file.data[:HEAD]), None, file)
+    form, _ = detection.of(bytes(file.data[:HEAD]), None, file)
     assert len(file.reads) == reads
+    assert form is not None and form.name == "document"
 
 
 def test_numbers_without_a_letter_are_no_console(monkeypatch: pytest.MonkeyPatch) -> None:

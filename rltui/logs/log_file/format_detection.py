@@ -80,7 +80,8 @@ class FormatDetection:
         by_head = self._formats.recognise_asked if self._explicit else self._formats.recognise
         known = by_head(self._name, head)
         if (
-            (known is None or b"}" not in head)  # of a record that is cut, more keys may follow
+            # Of a record that is cut, more keys may follow, even if an object in it is complete.
+            (known is None or known.name != "document")
             and len(head) >= HEAD
             and self._name.lower().endswith(".json")
             and (self._explicit or is_telling(self._name))
