@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rltui.logs.formats.printed_metrics import labelled_console
 from rltui.logs.formats.printed_metrics.labelled_console import (
     FORMAT,
     MIN_UNCOUNTED,
@@ -589,6 +590,16 @@ def test_values_below_an_evaluation_are_those_of_it(cuts: list[int]) -> None:
     assert [(tag, step, value) for tag, step, _, value in points(batches)] == [
         ("eval/Share of correct examples", k, k / 10) for k in range(1, 9)
     ]
+
+
+def test_lines_above_values_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of values without a counter above them cost few more lines than they are."""
+    parsed: list[str] = []
+    monkeypatch.setattr(labelled_console, "items", lambda text: parsed.append(text) or items(text))
+    lines = [f"note {k}, b\n" * 30 + f"n{k % 16} loss: 0.5\n" for k in range(240)]
+    assert not labelled_console._holds_lines_far_apart("".join(lines).encode())
+    assert len(parsed) <= 240 + 360
+    assert labelled_console._holds_lines_far_apart(ITERATIONS.encode())
 
 
 UNCOUNTED = b"loading\n" + b"".join(b"reward: %d.5, loss: 0.25\n" % k for k in range(1, 20))

@@ -56,10 +56,13 @@ _MAX_GROUPS = 256  # sets of names without evidence so far
 _MAX_PENDING = 64  # lines of a group that are kept until there is evidence
 _LINES_BELOW_COUNTER = 120  # within which values belong to a counter on a line of its own
 _LINES_BELOW_VALUES = 6  # the same for a counter with values on its own line
+# Lines of a block that are parsed to find counters above values: those of as many steps as are evidence.
+_MAX_LINES_ABOVE = MIN_STEPS * _LINES_BELOW_COUNTER
 # A counter that restarts at a goal this low counts a phase, such as the updates of each rollout, since a
 # training has more steps. The higher limit applies if another counter has increased in between.
 _PHASE_GOAL, _LONG_PHASE_GOAL = 5, 64
 _DIGIT = regex(r"\d")
+_ASCII_DIGIT = regex(rb"[0-9]")
 _TRAINING = regex(r"(?:train/)?")  # roles of lines whose goal is that of the run
 _BLANKS = " \t\n\v\f\b"
 
@@ -377,6 +380,7 @@ def _holds_lines_far_apart(data: bytes) -> bool:
     """Whether enough lines have the same names and a counter in or above them, whatever is in between."""
     steps: dict[tuple[str, ...], set[int]] = {}
     below: dict[tuple[str, ...], list[int]] = {}  # where lines without counter begin, by their names
+    parsed: dict[int, LabelledLine] = {}  # by where it begins
     end = 0
     for _ in range(_MAX_TELLING_LINES):
         found = _telling().search(data, end)
@@ -387,7 +391,7 @@ def _holds_lines_far_apart(data: bytes) -> bool:
         end = len(data) if end < 0 else end
         if end - begin > _MAX_LINE:
             continue
-        line = _parsed(data[begin:end])
+        line = parsed[begin] = _parsed(data[begin:end])
         if not any(map(words().telling.search, line.numbers)):
             continue
         if line.counters:
@@ -397,22 +401,41 @@ def _holds_lines_far_apart(data: bytes) -> bool:
                 return True
         elif line.only_items:
             below.setdefault((*line.numbers,), []).append(begin)
+    most = len(parsed) + _MAX_LINES_ABOVE
     return any(
-        len({step for begin in lines[:_MAX_LOOKED_ABOVE] if (step := _counter_above(data, begin))})
+        len(
+            {
+                step
+                for begin in lines[:_MAX_LOOKED_ABOVE]
+                if (step := _counter_above(data, begin, parsed, most))
+            }
+        )
         >= MIN_STEPS
         for lines in below.values()
         if len(lines) >= MIN_STEPS
     )
 
 
-def _counter_above(data: bytes, begin: int) -> Counter | None:
-    """The counter to which the values on a line belong that begins at `begin`, as in `LabelledLines`."""
+def _counter_above(data: bytes, begin: int, parsed: dict[int, LabelledLine], most: int) -> Counter | None:
+    """The counter to which the values on a line belong that begins at `begin`, as in `LabelledLines`.
+
+    parsed: lines by where they begin, each of which is parsed once, and at most `most` of them.
+    """
     for below in range(_LINES_BELOW_COUNTER):
         end = begin - 1
         if end < 0:
             break
         begin = data.rfind(b"\n", 0, end) + 1
-        if end - begin < _MAX_LINE and (line := _parsed(data[begin:end])).counters:
+        if end - begin >= _MAX_LINE:
+            continue
+        if begin not in parsed:
+            if len(parsed) >= most:
+                break
+            if _ASCII_DIGIT.search(data, begin, end) is None:
+                continue
+            parsed[begin] = _parsed(data[begin:end])
+        line = parsed[begin]
+        if line.counters:
             return line.counters[0] if not line.numbers or below < _LINES_BELOW_VALUES else None
     return None
 
