@@ -592,6 +592,19 @@ def test_values_below_an_evaluation_are_those_of_it(cuts: list[int]) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["", "Model saved.\n", "==== update ====\ntook 3 seconds in total\n"])
+def test_values_after_those_of_an_evaluation_are_of_the_training(text: str) -> None:
+    """The heading of an evaluation names the values below it until other text follows them."""
+    rows = read(
+        "".join(
+            f"Iteration {k}, evaluating...\nrunning\naccuracy: 0.{k}\n{text}loss: 0.25\n" for k in range(1, 9)
+        )
+    )
+    role = "" if text else "eval/"
+    for key in ("eval/accuracy", f"{role}loss"):
+        assert [step for step, numbers in rows if key in numbers] == [*range(1, 9)]
+
+
 def test_lines_above_values_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of values without a counter above them cost few more lines than they are."""
     parsed: list[str] = []

@@ -86,7 +86,8 @@ class LabelledLines:
         self._outline = PrintedOutline()
         self._groups: dict[tuple[str, ...], _Group] = {}
         self._heading = ""  # the latest counter, if it was alone on its line
-        self._heading_role = ""  # prefix of the values below it
+        self._heading_role = ""  # prefix of the values below it, until other text follows one of them
+        self._heading_has_values = False  # such values have appeared
         self._step: int | None = None
         self._lines_since = 0  # lines since that counter
         self._nested_counters: set[str] = set()  # other counters on those lines
@@ -123,6 +124,7 @@ class LabelledLines:
                     yield from self._process(line_of(ended))
                 if _DIGIT.search(text) is None:
                     self._tables.note_heading(text)
+                    self._end_heading_role()
                 elif len(text) > 3:
                     parsed = self._tables.parse_columns(text) or items(text)
                     if parsed.counters and not parsed.numbers and parsed.only_items:
@@ -131,12 +133,19 @@ class LabelledLines:
                         yield from self._process(parsed)
                     elif parsed.role and parsed.only_items:
                         self._learner, self._learner_has_values = parsed.role, False
+                    if not ((parsed.counters or parsed.numbers) and parsed.only_items):
+                        self._end_heading_role()
 
     def flush(self) -> Iterator[Step]:
         """The records of a table that ends with the file, and of lines that are held."""
         if ended := self._tables.end():
             yield from self._process(line_of(ended))
         yield from self._settle()
+
+    def _end_heading_role(self) -> None:
+        """Other text after the values of an evaluation: the training continues."""
+        if self._heading_has_values:
+            self._heading_role, self._heading_has_values = "", False
 
     def accepts(self, line: str) -> bool:
         """Whether lines with these names are accepted."""
@@ -208,7 +217,7 @@ class LabelledLines:
             self._step, self._lines_since = self._step_of(counters, role), 0
             self._nested_counters.clear()
             self._heading = "" if numbers else counters[0].name
-            self._heading_role = "" if numbers else role
+            self._heading_role, self._heading_has_values = "" if numbers else role, False
             self._block = " ".join(each.name for each in counters)
             if numbers:
                 group = self._group((*(each.name for each in counters), *numbers))
@@ -228,6 +237,7 @@ class LabelledLines:
         elif numbers and only_items and near:
             if self._heading_role and not role:
                 numbers = {self._heading_role + name: value for name, value in numbers.items()}
+                self._heading_has_values = True
             group = self._group((*numbers, f"below {self._heading}"))
             yield from self._collect(group, numbers, self._block)
 
