@@ -202,7 +202,11 @@ def test_a_run_whose_console_ends_with_ctrl_c_was_stopped_by_its_user(
         ("100%|█████| 400/400 [10:00<00:00, 1.5s/it]", "stalled"),
         ("Epoch 1: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
         ("HalfCheetah-v4 PPO2: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "ended"),
+        ("CartPole-v1: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "ended"),
         ("Iteration 3: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
+        ("seed_0: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
+        ("iter_3: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
+        ("Stage2: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
         ("Evaluating: 100%|█████| 60/60 [10:00<00:00, 10.0s/it]", "stalled"),
     ],
 )
