@@ -575,9 +575,13 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("discriminator_loss", "other.auxiliary_loss"),
         ("rejected_rewards", "preference.rejected_reward"),
         ("fraction correct", "reward.accuracy"),
+        ("percent_correct", "reward.accuracy"),
+        ("correct_rate", "reward.accuracy"),
+        ("correct", None),  # as often a count
+        ("num_correct", None),
     ],
 )
-def test_names_of_home_made_histories(key: str, metric: str) -> None:
+def test_names_of_home_made_histories(key: str, metric: str | None) -> None:
     """Lists that a loop dumps are named in the plural, and hyphens stand for underscores."""
     assert MetricNames(None).name(key).canonical == metric
 
