@@ -51,12 +51,23 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
     """Whether a record without a step is one of a data set, or of an item of one.
 
-    numbers: keys of numbers; none may be a score, unless the record says by number of which item.
+    numbers: keys of numbers; none may be a score, unless the record says by number of which item. One with
+    a loss, a learning rate or a wall time is a point of a training on that item.
     """
-    keys = set(keys)
-    if names().pair_keys <= keys or not names().item_keys.isdisjoint(map(record_keys.compared, keys)):
+    keys, numbers = set(keys), set(numbers)
+    if names().pair_keys <= keys:
+        return True
+    if not names().item_keys.isdisjoint(map(record_keys.compared, keys)) and not _is_of_update(numbers):
         return True
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
+
+
+def _is_of_update(numbers: Iterable[str]) -> bool:
+    """Whether keys of numbers have a loss, a learning rate or a wall time, and not only a duration."""
+    times = {record_keys.compared(key) for key in record_keys.wall_time_keys(numbers)}
+    return not times <= {*record_keys.log_keys().wall_time_axes} or any(
+        map(names().update_keys.search, map(str.lower, numbers))
+    )
 
 
 def is_transition(keys: Iterable[str]) -> bool:

@@ -67,6 +67,7 @@ class LogFileNames(NamedTuple):
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
     item_keys: frozenset[str]
+    update_keys: Patterns
     pair_keys: frozenset[str]
     state_keys: frozenset[str]
     action_keys: frozenset[str]

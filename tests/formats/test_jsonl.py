@@ -583,6 +583,14 @@ def test_results_of_numbered_questions_are_no_log(key: str) -> None:
     assert FORM.matches("eval_results.jsonl", json.dumps({"step": 1, **row}).encode() + b"\n")
 
 
+@pytest.mark.parametrize("value", [{"loss": 0.5}, {"lr": 1e-4}, {"timestamp": 1.76e9}])
+def test_items_that_a_training_numbers_are_a_log(value: dict[str, float]) -> None:
+    """A loss, a learning rate or a wall time is of an update; a duration is one of an answer, too."""
+    row = {"example_idx": 7, "reward": 0.5}
+    assert FORM.matches("log.jsonl", json.dumps({**row, **value}).encode() + b"\n")
+    assert not FORM.matches("log.jsonl", json.dumps({**row, "time": 2.5}).encode() + b"\n")
+
+
 def test_steps_and_numbers_may_both_be_in_groups() -> None:
     """A step alone in a group is one of anything."""
     row = {"time": {"step": 7}, "train": {"reward": 2.5}}
