@@ -119,8 +119,6 @@ REWARDS = [n / 2 for n in range(12)]
          {"kl": [(10, 0.0), (120, 5.5)], "eval/score": [(1, 0.0), (10, 4.5)]}),
         ("training_metrics.json", {"progress": {"iterations": [*range(12)], "reward": REWARDS}},
          {"progress/reward": [(0, 0.0), (11, 5.5)]}),
-        ("rewards_by_task.json", {"easy": REWARDS, "hard": REWARDS[:11]},
-         {"easy": [(1, 0.0), (12, 5.5)], "hard": [(1, 0.0), (11, 5.0)]}),
         ("history.json", {"rewards": REWARDS, "steps": [9, 7] * 6},
          {"rewards": [(1, 0.0), (12, 5.5)], "steps": [(1, 9.0), (12, 7.0)]}),
         ("metrics.json", {"loss": {"steps": [5, 9], "timestamps": [], "values": [0.5, {"value": 0.25}]}},
@@ -169,12 +167,11 @@ def test_columns_grow_each_by_itself() -> None:
     ("name", "document"),
     [
         ("eval_results.json", {"rewards": REWARDS}),
-        ("test_rewards.json", {"easy": REWARDS, "hard": REWARDS}),
         ("results.json", {"scores": REWARDS[:5]}),
         ("training_data.json", {"ages": REWARDS}),
         ("points.json", {"reward": REWARDS}),
     ],
-    ids=["one evaluation", "one by task", "a few results", "no training", "no log by its name"],
+    ids=["one evaluation", "a few results", "no training", "no log by its name"],
 )
 def test_columns_of_something_else(name: str, document: dict[str, object]) -> None:
     """Lists that tell of no training make no run."""

@@ -268,17 +268,13 @@ def _is_number(value: object) -> bool:
 
 
 def _holds_columns(name: str, text: str) -> bool:
-    """Whether an object has columns of a training: one with steps, or one with a typical name.
-
-    The file may have that name, whatever the columns are called: by task, by agent, by seed.
-    """
+    """Whether an object has columns of a training: one with steps, or one with a typical name."""
     keys = [match[1] for match in _COLUMN.finditer(text)]
     if not (keys and text.startswith("{") and name.lower().endswith(".json")):
         return False
     if any(map(is_axis, keys)):
         return log_file_names.is_telling(name)
-    named = log_file_names.names().column.search(name) is not None
-    return log_file_names.tells_of_training(name) and (named or any(map(words().telling.search, keys)))
+    return log_file_names.tells_of_training(name) and any(map(words().telling.search, keys))
 
 
 def _holds_record_lists(name: str, text: str) -> bool:
