@@ -138,18 +138,42 @@ class _EntriesField(ListField[T]):
         """See Field."""
         if not isinstance(value, list):
             return super().check(value, path, report)
-        whole = [each for each in value if isinstance(each, dict) and "like" not in each]
-        models = {str(each.get("id")): each for each in whole}
-        entries: list[object] = []
+        models = {
+            each["id"]: index
+            for index, each in enumerate(value)
+            if isinstance(each, dict) and "like" not in each and isinstance(each.get("id"), str)
+        }
+        checked: dict[int, T] = {}
+        mistakes: dict[int, list[tuple[KeyPath, str]]] = {}  # by index: keys in the entry, and messages
+
+        def check(index: int, entry: object) -> None:
+            found = mistakes[index] = list[tuple[KeyPath, str]]()
+            at = (*path, index)
+            item = self.item.check(entry, at, lambda keys, words: found.append((keys[len(at) :], words)))
+            if not isinstance(item, Invalid):
+                checked[index] = item
+
+        like = {index: each for index, each in enumerate(value) if isinstance(each, dict) and "like" in each}
         for index, entry in enumerate(value):
-            model = models.get(str(entry["like"])) if isinstance(entry, dict) and "like" in entry else {}
+            if index not in like:
+                check(index, entry)
+        for index, entry in like.items():
+            model = models.get(str(entry["like"]))
             if model is None:
-                report((*path, index, "like"), "must be the id of an entry here that is not like another one")
-            elif model:
-                entries.append(model | {key: each for key, each in entry.items() if key != "like"})
-            else:
-                entries.append(entry)
-        return super().check(entries, path, report)
+                words = "must be the id of an entry here that is not like another one"
+                mistakes[index] = [(("like",), words)]
+                continue
+            own = {key: each for key, each in entry.items() if key != "like"}
+            check(index, {key: each for key, each in value[model].items() if key != "id"} | own)
+            mistakes[index] = [
+                (keys, words)
+                for keys, words in mistakes[index]
+                if (keys and keys[0] in own) or (keys, words) not in mistakes[model]
+            ]
+        for index in range(len(value)):
+            for keys, words in mistakes[index]:
+                report((*path, index, *keys), words)
+        return tuple([checked[index] for index in sorted(checked)])
 
 
 @cache

@@ -146,3 +146,24 @@ unless_logged = { "reward.mean" = "reward.score.mean" }
     assert not book.problems
     assert book.rules["good"].metrics == ("reward.mean", "reward.score.mean", "reward.max")
     assert book.rules["good"].unless_logged == {"reward.mean": "reward.score.mean"}
+
+
+def _messages(folder: Path, text: str) -> list[str]:
+    (folder / "a.toml").write_text(text)
+    return [problem.message for problem in load(folder).problems]
+
+
+def test_a_mistake_is_reported_once_at_its_own_entry(tmp_path: Path) -> None:
+    """After an entry like none, a misspelt key has its own line; entries like the faulty one add nothing."""
+    faulty = GOOD.replace('"good"', '"faulty"').replace("below = 0", "belwo = 0")
+    lost = '[[rule]]\nid = "lost"\nlike = "goood"\n'
+    same = '[[rule]]\nid = "same"\nlike = "faulty"\n'
+    first, second = _messages(tmp_path, lost + faulty + same)
+    assert first.startswith("line 3: rule[lost].like must be the id of an entry")
+    assert second.startswith("line 9: rule[faulty].belwo is unknown")
+
+
+def test_an_entry_like_another_needs_an_id_of_its_own(tmp_path: Path) -> None:
+    """It does not take the id of the other one, which would be reported as defined twice."""
+    (message,) = _messages(tmp_path, GOOD + '[[rule]]\nlike = "good"\nbelow = 3\n')
+    assert "needs 'id'" in message
