@@ -80,6 +80,7 @@ def test_pairs_of_a_step_and_a_number(order: Literal["C", "F"]) -> None:
         ("rewards.npy", saved(CURVE[:3])),
         ("weights.npy", saved(CURVE)),
         ("rewards.npy", b"\x93NUMPY\x01\x00v"),
+        ("rewards.npy", saved(np.zeros((1, 1, 12))).replace(b"(1, 1, 12)", b"(-1,-1,12)")),
         ("rewards.txt", b"[1, 2, 3]"),
         ("rewards.csv", b"1,2,3,4,5,6,7,8,9,10,11,12\n1,2,3\n"),
     ],

@@ -70,6 +70,8 @@ def curve_length(data: bytes, least: int = 1) -> int:
 
 def _curve_length(shape: tuple[int, ...]) -> int:
     """The number of values of one column, or of one row; 0 for any other shape."""
+    if min(shape, default=0) < 1:  # the product of two negative lengths of a damaged header is positive
+        return 0
     length = math.prod(shape)
     return length if length == max(shape, default=0) <= _MAX_LENGTH else 0
 
