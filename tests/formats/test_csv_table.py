@@ -165,8 +165,25 @@ def test_one_column(name: str, text: str, tag: str) -> None:
     assert rows(read(text, name)) == [(tag, 1, -20.0), (tag, 2, -19.0), (tag, 3, 5.0)]
     assert not FORM.matches("train.txt", b"3\n5\n7\n")
     assert not FORM.matches("training_log.csv", b"user\n3\n5\n7\n")
+    assert FORM.matches("training_log.csv", b"reward\n" + b"0.5\n1.0\n" * 9)
     batch = read("foo\nstep,reward\n1,2\n", "rewards.csv")
     assert rows(batch) == [("reward", 1, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train_notes.txt", "The reward of people\n" + "0.134\n0.847\n0.5\n" * 9),
+        ("train_notes.txt", "reward \x1b]0;x\n" + "0.134\n0.847\n0.5\n" * 9),
+        ("train_notes.txt", "reward \x1b[1m\n" + "0.134\n0.847\n0.5\n" * 9),
+        ("train_labels.csv", "score\n" + "1\n5\n3\n2\n4\n" * 9),
+        ("train_log.csv", "reward; loss\n" + "0.134\n0.847\n0.5\n" * 9),
+        ("rewards.txt", "rewards; of people\n" + "0.134\n0.847\n0.5\n" * 9),
+    ],
+)
+def test_numbers_below_a_sentence_and_labels_are_no_column(name: str, text: str) -> None:
+    """A column is called by one name, which the parser takes for that of one, and it is a measurement."""
+    assert not FORM.matches(name, text.encode())
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])

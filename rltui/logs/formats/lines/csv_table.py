@@ -33,6 +33,8 @@ _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not overflow the sum
 _MOST_SETTINGS_ROWS = 1  # whole rows after which rows may lack their last cells
 _MIN_ITEMS = 3  # rows with distinct names in a table that has items in place of steps
+_MOST_WORDS = 3  # of the name of a single column; more are a sentence
+_MOST_CLASSES = 10  # different integers that are labels or marks, if each is there twice on average
 
 
 class CsvParser(LineParser):
@@ -178,7 +180,7 @@ class CsvParser(LineParser):
         elif (header := TableHeader.unnamed(line, self.path)) is not None:
             self._header, self._pending = header, []
             self._add(header.record(header.cells(text.encode())), records)
-        elif not offset and len(split_row(text, ",")) == 1:
+        elif not offset and _is_title(line, self.path):
             self._title = line
         else:
             self.skipped.add_line(line, offset)
@@ -329,9 +331,30 @@ def _is_column(name: str, head: bytes) -> bool:
         # In a file that is not named after a metric, a column has to count.
         return whole and (named or _counts(table, [row.encode() for row in rows]))
     if rows and number_in(rows[0]) is None:
-        named = named or log_file_names.names().column.search(rows[0]) is not None
-        rows = rows[1:]
+        title, rows = rows[0], rows[1:]
+        if not _is_title(title.encode(), name):
+            return False  # of several columns
+        named = named or (title == lines[0].strip() and _is_named_metric(title, rows))
     return named and len(rows) >= _MIN_ITEMS and all(number_in(row) is not None for row in rows)
+
+
+def _is_title(line: bytes, path: str) -> bool:
+    """Whether a line above numbers may be the name of a single column."""
+    cells = split_row(line.decode("utf-8", "replace").strip("\ufeff\r\0 "), ",")
+    return len(cells) == 1 and TableHeader.of(line, path) is None
+
+
+def _is_named_metric(title: str, rows: Sequence[str]) -> bool:
+    """Whether a column in a file that is not named after a metric is called like one, and has no labels."""
+    title = title.strip('" ')
+    if not title.isprintable() or len(title.split()) > _MOST_WORDS:
+        return False
+    if log_file_names.names().column.search(title) is None:
+        return False
+    values = [number_in(row) for row in rows]
+    classes = {value for value in values if value is not None and float(value).is_integer()}
+    few = len(classes) <= min(_MOST_CLASSES, len(values) // 2)
+    return not (few and all(value in classes for value in values))
 
 
 def _is_of_items(header: TableHeader, rows: Sequence[bytes]) -> bool:
