@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.formats.trackers import metric_files
 from tests.support.logs.live_logs import heard_once
 
 
@@ -140,3 +143,22 @@ def test_scores_are_a_table_of_the_run_of_their_folder(tmp_path: Path) -> None:
 def test_steps_of_episodes_are_no_axis() -> None:
     """Without a count of episodes beside it, `steps` may be the length of one."""
     assert REGISTRY.recognise("a.txt", b"steps\treward\n12\t1.5\n9\t2.5\n") is None
+
+
+def test_saved_tables_of_many_runs_are_compared_as_often_as_there_are_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run looks at each table a few times, not at each pair of tables."""
+    compared = []
+    begin_together = metric_files._begin_together
+    monkeypatch.setattr(
+        metric_files, "_begin_together", lambda *both: compared.append(both) or begin_together(*both)
+    )
+    for run in range(20):
+        for name in ("reward", "loss"):
+            rows = (f"{1.76e9 + 900 * run + k},{k},{k}.5" for k in range(1, 4))
+            write(tmp_path / f"{name}_ppo_{run}.csv", ["Wall time,Step,Value", *rows])
+    tables = sorted(str(path) for path in tmp_path.iterdir())
+    parts = [found.parts for table in tables if (found := metric_files.SAVED.parts(table)) is not None]
+    assert sum(map(len, parts)) == 20
+    assert len(compared) < 3 * len(tables) ** 2

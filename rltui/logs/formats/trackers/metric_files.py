@@ -6,7 +6,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, NewRows, Part, Parts, whole_lines
@@ -249,18 +249,27 @@ def _saved_parts(place: str) -> Parts | None:
         return None
     if name != alike[0]:
         return Parts(includes_neighbours=True)
-    others = [
-        {each for each, start in saved.items() if _begin_together(first, start)}
-        for first in {start for each, start in saved.items() if each not in alike}
-    ]
-    several = [[stem_of(each) for each in sorted(other)] for other in others if len(other) > 1]
+    files = frozenset(alike)
+    several = _several_tables({each: start for each, start in saved.items() if each not in files})
     stems = [stem_of(each) for each in alike]
     shared = _shared_name(stems) if several else ""
     # Of runs with the same name, each is called by its first table.
-    run = stems[0] if shared in map(_shared_name, several) else shared
-    files = frozenset(alike)
+    is_taken = any(shared in other[0] and shared == _shared_name(other) for other in several)
+    run = stems[0] if is_taken else shared
     part = MetricFiles("csv", place, folder, _saved_line, run=run, ending=".csv", names=files, shared=shared)
     return Parts((part,), includes_neighbours=True)
+
+
+def _several_tables(saved: Mapping[str, tuple[int, float]]) -> list[list[str]]:
+    """The names without endings of the tables of each run that has several, in order of their beginnings."""
+    groups: list[list[str]] = []
+    last = None
+    for each in sorted(saved, key=saved.__getitem__):
+        if last is None or not _begin_together(last, saved[each]):
+            groups.append([])
+        groups[-1].append(stem_of(each))
+        last = saved[each]
+    return [group for group in groups if len(group) > 1]
 
 
 def _shared_name(stems: Sequence[str]) -> str:
