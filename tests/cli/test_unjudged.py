@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,15 @@ from tests.support.runs.checked_runs import WELL, write
 
 def _jsonl(folder: Path, count: int, **values: float) -> Path:
     return write_rows(folder / "metrics.jsonl", ({"step": step, **values} for step in range(count))).parent
+
+
+@pytest.mark.parametrize("command", ["runs", "check", "export"])
+def test_values_that_are_not_read_are_named(tmp_path: Path, command: str) -> None:
+    """A folder with only a pickle is not one without logs: it is said what to write instead."""
+    (tmp_path / "rewards.pkl").write_bytes(pickle.dumps([0.5] * 50))
+    done = rltui(command, tmp_path)
+    assert done.code == 2
+    assert "rewards.pkl: pickles are not read" in done.err and "no logs" not in done.err
 
 
 def test_nothing_to_read_still_prints_the_document(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import TypeVar
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.export.export_points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
-from rltui.cli.printing import fail, leave, no_logs
+from rltui.cli.loading import nothing_to_read
+from rltui.cli.printing import fail, leave
 from rltui.cli.sharding import Work, in_order, need_engine, planned
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, Problems
@@ -81,7 +82,8 @@ class Exported:
         if not self._logs and any(problem.level != "info" for problem in self._problems.values()):
             leave(WRONG)
         if not self._logs:
-            no_logs(self._selection.logdirs, self._selection.runs.glob)
+            chosen = self._selection
+            nothing_to_read(tuple(chosen.logdirs), chosen.runs.glob, list(self._problems.values()))
         if not self._matched:
             globs = ", ".join(map(repr, self._selection.metrics))
             fail(f"no metric matches {globs}; `rltui export` without --metric has all", FOUND)
