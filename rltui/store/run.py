@@ -114,8 +114,8 @@ class Run:
     def counts_episodes(self) -> bool:
         """Whether the steps of all its logs are known to be episodes."""
         episodes = log_keys().doubtful_steps.episodes
-        known = {compared(key) for key in self.step_keys.values()}
         logs = [each.path for each in self.sources.values() if each.format and each.duplicate_of is None]
+        known = {compared(self.step_keys[path]) for path in logs if path in self.step_keys}
         return bool(known) and known <= episodes and self.step_keys.keys() >= {*logs}
 
     @property

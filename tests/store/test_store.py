@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -461,3 +462,14 @@ def test_ticks_of_the_same_tags_are_held_in_any_order_of_rows(order: tuple[int, 
         assert (series.count, series.last_value, series.last_step) == (31 + late, float(place), 31)
         assert series.recent(3).step.tolist() == [29, 30, 31] if late else [28, 29, 31]
         assert series.columns(0, 29, 1).high[0] == place * 100 + 29
+
+
+def test_steps_of_a_log_that_is_none_any_more_are_not_counted() -> None:
+    """A run counts episodes if its logs do, whatever a file counted that is no log of it now."""
+    run = Run("run", 1024, 64)
+    for path, key in (("train.csv", "episode"), ("other.csv", "step")):
+        given = delivery([("reward", 1, 0.5)], path)
+        run.apply(given._replace(batch=replace(given.batch, step_key=key)))
+    assert not run.counts_episodes
+    run.sources.pop("other.csv")
+    assert run.counts_episodes
