@@ -131,7 +131,7 @@ class FormatRegistry:
 
     def holds_metrics(self, data: bytes) -> Format | None:
         """The console format with a record in `data`, any part of a file."""
-        if _LETTER.search(data) is None:  # paths and maps, told in a hundredth of the time
+        if _LETTER.search(data) is None:  # numbers only: no console
             return None
         from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
 

@@ -64,7 +64,7 @@ def _label(label: str, cells: int) -> str:
 
 @lru_cache(maxsize=4)
 def _terms(terms: tuple[Term, ...], label_cells: int, width: int) -> list[Line]:
-    """The glossary, which no run changes: wrapping it took half of the time of a key in this list."""
+    """The glossary, which no run changes, wrapped once per width."""
     lines = [line(("Terms", "strong"))]
     for term in terms:
         lines += [BLANK, *_term(term, label_cells, width)]
