@@ -24,7 +24,6 @@ from rltui.rules.kinds import (
     flips,
     frozen,
     gain_over_run,
-    outlier,
     peaked,
     plateau,
     rate_fall,
@@ -56,7 +55,7 @@ KINDS: dict[str, Kind] = {
     "above-start": plateau.above_start,
     "course": whole_run_trend.evaluate,
     "peaked": peaked.evaluate,
-    "outlier": outlier.evaluate,
+    "outlier": spike.outlier,
     "gain-lost": gain_over_run.gain_lost,
     "below-start": gain_over_run.below_start,
     "no-gain": gain_over_run.no_gain,
@@ -76,7 +75,7 @@ IDLE_RANGES: dict[str, Callable[[Rule, RollingWindow], IdleRange | None]] = {
     "constant": plateau.constant_idle_range,
     "was-constant": plateau.was_constant_idle_range,
     "course": whole_run_trend.idle_range,
-    "outlier": outlier.idle_range,
+    "outlier": spike.outlier_idle_range,
 }
 
 # Kinds that use extreme levels of all earlier moments; thresholds may.

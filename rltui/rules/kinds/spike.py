@@ -5,6 +5,10 @@ return to the start is not a spike; with `recent` only the former. The jump must
 robust deviation is at least `floor` (a share of the usual level), because a quiet series has a tiny
 deviation, of which twice the usual level would be very many. `recurring` > 0 counts single ticks beyond the
 limit among the last 40, for gradients that explode repeatedly without staying high.
+
+An outlier is one value far beyond the usual level, between usual values: a single batch, not a drift. The
+condition holds once the ticks after it have shown that the change did not last. Ticks of a long run are
+medians of several points, so outliers are seen only in runs of up to 512 points.
 """
 
 from __future__ import annotations
@@ -17,6 +21,11 @@ from rltui.rules.evaluated_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.rule import Rule
 
 RECENT = 40  # ticks among which `recurring` counts
+# Of outliers.
+AFTER = 3  # usual ticks that must follow
+TIMES, SIGMAS = 20.0, 20.0  # the usual size, and deviations from it, that the value exceeds
+LEAST = 1e-3  # size of a value that matters
+TOLD = 12  # ticks for which the condition holds afterwards
 
 
 def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
@@ -59,3 +68,32 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         count = beyond.sum(axis=1)
         return ConditionStates(count >= recurring, count == 0, value, limit, began)
     return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began)
+
+
+def outlier_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
+    """Until there are enough ticks; within a multiple of the smallest size of the recent ones."""
+    length = TOLD + AFTER
+    if window.ticks.stride > 1:
+        return IdleRange()
+    if window.end < 2 * length:
+        return IdleRange(until=2 * length)
+    lowest, highest = window.range(BEFORE + length)
+    if max(-lowest, highest) <= LEAST:
+        return IdleRange(-LEAST, LEAST)
+    return within_times(lowest, highest, TIMES)
+
+
+def outlier(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+    """The largest of the recent ticks against a multiple of the usual one, and the ticks after it."""
+    m, length = len(window), TOLD + AFTER
+    usual, rows = np.abs(window.usual(length)), np.abs(window.rows(length))
+    limit = np.maximum(TIMES * usual, LEAST)
+    beyond = rows[:, :-AFTER] > limit[:, None]
+    on = (beyond.sum(axis=1) == 1) & (usual > 0) & (window.at + 1 >= 2 * length) & (window.ticks.stride == 1)
+    if stays_idle(idle, on):
+        return None
+    limit = np.maximum(limit, usual + SIGMAS * window.noise(length))
+    beyond = rows[:, :-AFTER] > limit[:, None]
+    on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
+    place = beyond.argmax(axis=1)
+    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, first_in(window, beyond, length))
