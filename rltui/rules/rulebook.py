@@ -69,6 +69,8 @@ def load(folder: Path) -> Rulebook:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     groups = {entry.id: entry.rules for entry, _ in entries.values() if isinstance(entry, Group)}
     metric_groups = {entry.id: entry for entry, _ in entries.values() if isinstance(entry, MetricGroup)}
+    for name in _cyclic(groups):
+        entries[name][1].add(f"{name} contains itself")
     entries = {
         name: (_without_metric_groups(_without_groups(entry, groups), metric_groups), report)
         for name, (entry, report) in entries.items()
@@ -79,22 +81,31 @@ def load(folder: Path) -> Rulebook:
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
         for name in _named(entry, _RULES):
+            if "*" in name:
+                report.add(f"{entry.id} names '{clean(name, 60)}': patterns are for 'explains' only")
+            elif name not in rules and name not in joint:
+                report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
+        for name in _named(entry, _RULES_OR_PATTERNS):
             if name not in rules and name not in joint and "*" not in name:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
         for name in _named(entry, _METRICS):
-            if name not in metrics:
+            if name in metric_groups and isinstance(entry, MetricGroup):
+                report.add(f"{entry.id} names '{clean(name, 60)}': groups of metrics do not contain groups")
+            elif name not in metrics:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a metric of the glossary")
+    for name in _cyclic({rule.id: rule.requires for rule in rules.values()}):
+        entries[name][1].add(f"{name} requires itself, directly or by other rules")
     symptoms = tuple(entry for entry in kept if isinstance(entry, Symptom))
     return Rulebook(rules, symptoms, joint, tuple(problems))
 
 
-# Attributes that name rules, or metrics.
+# Attributes that name rules, rules or patterns of their ids, and metrics.
 _RULES: Mapping[type, tuple[str, ...]] = {
-    Group: ("rules",),
     Rule: ("holds_while", "inhibited_by", "info_when", "requires"),
-    Symptom: ("all", "or_all", "none", "explains", "info_when"),
+    Symptom: ("all", "or_all", "none", "info_when"),
     FollowsOutcome: ("rule",),
 }
+_RULES_OR_PATTERNS: Mapping[type, tuple[str, ...]] = {Group: ("rules",), Symptom: ("explains",)}
 _METRICS: Mapping[type, tuple[str, ...]] = {
     MetricGroup: ("metrics", "unless_logged"),
     Rule: ("metrics", "unless_logged", "per", "check_next"),
@@ -108,9 +119,8 @@ _METRICS: Mapping[type, tuple[str, ...]] = {
 
 def _without_groups(entry: RuleEntry, groups: Mapping[str, tuple[str, ...]]) -> RuleEntry:
     """The entry with the rules of groups in place of their names."""
-    lists: dict[str, Any] = {
-        name: _rules(getattr(entry, name), groups) for name in _RULES.get(type(entry), ())
-    }
+    names = (*_RULES.get(type(entry), ()), *_RULES_OR_PATTERNS.get(type(entry), ()))
+    lists: dict[str, Any] = {name: _rules(getattr(entry, name), groups) for name in names}
     return entry._replace(**lists) if lists else entry
 
 
@@ -121,9 +131,7 @@ def _rules(names: Any, groups: Mapping[str, tuple[str, ...]]) -> Any:
     found: dict[object, None] = {}
     for name in names:
         if name in groups:
-            others = {
-                other: rules for other, rules in groups.items() if other != name
-            }  # none contains itself
+            others = {**groups, name: ()}  # a group that contains itself adds nothing there
             found |= dict.fromkeys(_rules(groups[name], others))
         else:
             found[_rules(name, groups)] = None
@@ -134,11 +142,28 @@ def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, MetricGroup]) 
     """The entry with the metrics of groups in place of their names."""
     if not isinstance(entry, Rule) or groups.keys().isdisjoint(entry.metrics):
         return entry
-    metrics, unless_logged = list[str](), dict(entry.unless_logged)
+    metrics: dict[str, None] = {}  # in the order in which they are named
+    unless_logged: dict[str, str] = {}
     for name in entry.metrics:
-        metrics += groups[name].metrics if name in groups else (name,)
+        metrics |= dict.fromkeys(groups[name].metrics if name in groups else (name,))
         unless_logged |= groups[name].unless_logged if name in groups else {}
-    return entry._replace(metrics=tuple(metrics), unless_logged=unless_logged)
+    return entry._replace(
+        metrics=tuple(name for name in metrics if name not in groups),
+        unless_logged=unless_logged | dict(entry.unless_logged),
+    )
+
+
+def _cyclic(named: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """The entries that name themselves, directly or by others that they name."""
+    for start, names in named.items():
+        reached, rest = set[str](), list(names)
+        while rest:
+            name = rest.pop()
+            if name not in reached:
+                reached.add(name)
+                rest += named.get(name, ())
+        if start in reached:
+            yield start
 
 
 def _named(entry: RuleEntry, attributes: Mapping[type, tuple[str, ...]]) -> Iterator[str]:

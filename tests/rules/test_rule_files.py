@@ -42,7 +42,7 @@ FAULTS = [
     ),
     ('[[rule]]\nid = "x"\nlike = "other"', "like must be the id of an entry"),
     ('[[rule]]\nid = "x"\nlike = ["x"]', "like must be the id of an entry"),
-    ('[[group]]\nid = "x"\nrules = ["y"]\n[[group]]\nid = "y"\nrules = ["x"]', "not a rule"),
+    ('[[group]]\nid = "x"\nrules = ["y"]\n[[group]]\nid = "y"\nrules = ["x"]', "x contains itself"),
     ('[[metric_group]]\nid = "x"\nmetrics = ["reward.maen"]', "not a metric of the glossary"),
     ('[[gap]]\nid = "x"\ntrain = "reward.mean"\nheld_out = "reward.mean"\nabove = "x"', "above must be"),
 ]
@@ -105,7 +105,7 @@ id = "two"
 metric = ["reward.mean"]
 kind = "logged"
 severity = "recording"
-requires = ["both"]
+info_when = ["both"]
 
 [[symptom]]
 id = "three"
@@ -119,7 +119,7 @@ explains = ["both"]
     )
     book = load(tmp_path)
     assert not book.problems
-    assert book.rules["two"].requires == ("one", "two")
+    assert book.rules["two"].info_when == ("one", "two")
     (symptom,) = book.symptoms
     assert (symptom.all, symptom.none) == ((("one", "two"),), ("two", "one"))
     assert symptom.explains == ("one", "two")
@@ -167,3 +167,69 @@ def test_an_entry_like_another_needs_an_id_of_its_own(tmp_path: Path) -> None:
     """It does not take the id of the other one, which would be reported as defined twice."""
     (message,) = _messages(tmp_path, GOOD + '[[rule]]\nlike = "good"\nbelow = 3\n')
     assert "needs 'id'" in message
+
+
+def test_rules_that_require_each_other_are_reported(tmp_path: Path) -> None:
+    """Neither could be evaluated without the other; a rule that only requires one of them is correct."""
+    rules = "".join(
+        GOOD.replace('"good"', f'"{name}"') + f'requires = ["{required}"]\n'
+        for name, required in (("p", "q"), ("q", "p"), ("r", "p"))
+    )
+    assert _messages(tmp_path, rules) == [
+        f"{name} requires itself, directly or by other rules" for name in ("p", "q")
+    ]
+
+
+def test_what_a_rule_says_of_a_metric_counts_before_its_group(tmp_path: Path) -> None:
+    """A metric that is named by itself and by a group is evaluated once."""
+    group = """
+[[metric_group]]
+id = "reward"
+metrics = ["reward.mean", "reward.score.mean"]
+unless_logged = { "reward.mean" = "reward.score.mean" }
+"""
+    own = 'unless_logged = { "reward.mean" = "reward.max" }\n'
+    (tmp_path / "a.toml").write_text(group + GOOD.replace('"reward.mean"', '"reward", "reward.mean"') + own)
+    rule = load(tmp_path).rules["good"]
+    assert rule.metrics == ("reward.mean", "reward.score.mean")
+    assert rule.unless_logged == {"reward.mean": "reward.max"}
+
+
+def test_patterns_are_for_what_a_symptom_explains(tmp_path: Path) -> None:
+    """In other lists they would match nothing, also where they come from a group."""
+    symptom = """
+[[group]]
+id = "any"
+rules = ["go*"]
+
+[[symptom]]
+id = "s"
+severity = "info"
+title = "t"
+message = "m"
+all = ["good"]
+explains = ["any", "goo*"]
+"""
+    assert not _messages(tmp_path, GOOD + symptom)
+    for key in ("inhibited_by", "requires", "info_when", "holds_while"):
+        (message,) = _messages(tmp_path, GOOD + f'{key} = ["any"]\n' + symptom)
+        assert message == "good names 'go*': patterns are for 'explains' only"
+    (message,) = _messages(tmp_path, GOOD + symptom + 'none = ["goo*"]\n')
+    assert message == "s names 'goo*': patterns are for 'explains' only"
+
+
+def test_groups_that_are_wrong_are_reported_and_not_what_names_them(tmp_path: Path) -> None:
+    """A group in itself, or a group of metrics in another one, is one mistake each."""
+    group = '[[group]]\nid = "x"\nrules = ["x", "good"]\n'
+    assert _messages(tmp_path, GOOD + 'inhibited_by = ["x"]\n' + group) == ["x contains itself"]
+    groups = """
+[[metric_group]]
+id = "m"
+metrics = ["reward.max", "n"]
+
+[[metric_group]]
+id = "n"
+metrics = ["reward.mean"]
+"""
+    rule = GOOD.replace('"reward.mean"', '"m"')
+    assert _messages(tmp_path, rule + groups) == ["m names 'n': groups of metrics do not contain groups"]
