@@ -119,7 +119,7 @@ class Group(NamedTuple):
     rules: tuple[str, ...]
 
 
-class MetricGroup(NamedTuple):
+class SharedMetrics(NamedTuple):
     """A name for several metrics, which stands for all of them in the metrics of rules."""
 
     id: str

@@ -20,10 +20,10 @@ from rltui.rules.rule import (
     Gap,
     Group,
     KnownReturn,
-    MetricGroup,
     Rescaling,
     Rule,
     Setting,
+    SharedMetrics,
     Symptom,
 )
 from rltui.schema.fields import (
@@ -58,7 +58,7 @@ class RuleFile(NamedTuple):
     known_return: tuple[KnownReturn, ...] = ()
     follows_outcome: tuple[FollowsOutcome, ...] = ()
     group: tuple[Group, ...] = ()
-    metric_group: tuple[MetricGroup, ...] = ()
+    metric_group: tuple[SharedMetrics, ...] = ()
 
 
 def _rule(
@@ -208,7 +208,7 @@ def rule_file() -> TableField[RuleFile]:
         at_resume=ListField(_strict(AtResume)),
         follows_outcome=ListField(_strict(FollowsOutcome)),
         group=ListField(_strict(Group)),
-        metric_group=ListField(_strict(MetricGroup)),
+        metric_group=ListField(_strict(SharedMetrics)),
     )
 
 

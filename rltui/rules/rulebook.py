@@ -22,10 +22,10 @@ from rltui.rules.rule import (
     Gap,
     Group,
     KnownReturn,
-    MetricGroup,
     Rescaling,
     Rule,
     Setting,
+    SharedMetrics,
     Symptom,
 )
 from rltui.rules.rule_schema import RuleFile, rule_file
@@ -33,7 +33,8 @@ from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
 JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume | KnownReturn | FollowsOutcome
-RuleEntry: TypeAlias = Rule | Symptom | Group | MetricGroup | JointCondition
+Names: TypeAlias = "str | tuple[Names, ...]"  # a name, or lists of names
+RuleEntry: TypeAlias = Rule | Symptom | Group | SharedMetrics | JointCondition
 
 
 class Rulebook(NamedTuple):
@@ -68,7 +69,7 @@ def load(folder: Path) -> Rulebook:
             if first is not entry:
                 report.add(f"{entry.id} is already defined in {earlier.path}")
     groups = {entry.id: entry.rules for entry, _ in entries.values() if isinstance(entry, Group)}
-    metric_groups = {entry.id: entry for entry, _ in entries.values() if isinstance(entry, MetricGroup)}
+    metric_groups = {entry.id: entry for entry, _ in entries.values() if isinstance(entry, SharedMetrics)}
     for name in _cyclic(groups):
         entries[name][1].add(f"{name} contains itself")
     entries = {
@@ -89,7 +90,7 @@ def load(folder: Path) -> Rulebook:
             if name not in rules and name not in joint and "*" not in name:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
         for name in _named(entry, _METRICS):
-            if name in metric_groups and isinstance(entry, MetricGroup):
+            if name in metric_groups and isinstance(entry, SharedMetrics):
                 report.add(f"{entry.id} names '{clean(name, 60)}': groups of metrics do not contain groups")
             elif name not in metrics:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a metric of the glossary")
@@ -107,7 +108,7 @@ _RULES: Mapping[type, tuple[str, ...]] = {
 }
 _RULES_OR_PATTERNS: Mapping[type, tuple[str, ...]] = {Group: ("rules",), Symptom: ("explains",)}
 _METRICS: Mapping[type, tuple[str, ...]] = {
-    MetricGroup: ("metrics", "unless_logged"),
+    SharedMetrics: ("metrics", "unless_logged"),
     Rule: ("metrics", "unless_logged", "per", "check_next"),
     Symptom: ("check_next",),
     Gap: ("train", "held_out"),
@@ -124,13 +125,13 @@ def _without_groups(entry: RuleEntry, groups: Mapping[str, tuple[str, ...]]) -> 
     return entry._replace(**lists) if lists else entry
 
 
-def _rules(names: Any, groups: Mapping[str, tuple[str, ...]]) -> Any:
+def _rules(names: Names, groups: Mapping[str, tuple[str, ...]]) -> Names:
     """The rules that are named, themselves or by groups; for each list in a list of lists."""
     if isinstance(names, str):
         return names
-    found: dict[object, None] = {}
+    found: dict[Names, None] = {}
     for name in names:
-        if name in groups:
+        if isinstance(name, str) and name in groups:
             others = {**groups, name: ()}  # a group that contains itself adds nothing there
             found |= dict.fromkeys(_rules(groups[name], others))
         else:
@@ -138,7 +139,7 @@ def _rules(names: Any, groups: Mapping[str, tuple[str, ...]]) -> Any:
     return tuple(found)
 
 
-def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, MetricGroup]) -> RuleEntry:
+def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, SharedMetrics]) -> RuleEntry:
     """The entry with the metrics of groups in place of their names."""
     if not isinstance(entry, Rule) or groups.keys().isdisjoint(entry.metrics):
         return entry

@@ -24,6 +24,12 @@ title = "t"
 message = "m"
 advice = "a"
 """
+METRIC_GROUP = """
+[[metric_group]]
+id = "reward"
+metrics = ["reward.mean", "reward.score.mean"]
+unless_logged = { "reward.mean" = "reward.score.mean" }
+"""
 FAULTS = [
     ("rule = 3", "rule must be a list"),
     ("ruel = []", "ruel is unknown; permitted: at_resume, follows_outcome, gap"),
@@ -135,13 +141,7 @@ def test_an_entry_has_the_keys_of_the_one_that_it_is_like(tmp_path: Path) -> Non
 
 def test_a_group_of_metrics_stands_for_them(tmp_path: Path) -> None:
     """A rule on a group is on its metrics, and one metric of a group may count in place of another."""
-    group = """
-[[metric_group]]
-id = "reward"
-metrics = ["reward.mean", "reward.score.mean"]
-unless_logged = { "reward.mean" = "reward.score.mean" }
-"""
-    (tmp_path / "a.toml").write_text(group + GOOD.replace('"reward.mean"', '"reward", "reward.max"'))
+    (tmp_path / "a.toml").write_text(METRIC_GROUP + GOOD.replace('"reward.mean"', '"reward", "reward.max"'))
     book = load(tmp_path)
     assert not book.problems
     assert book.rules["good"].metrics == ("reward.mean", "reward.score.mean", "reward.max")
@@ -182,14 +182,10 @@ def test_rules_that_require_each_other_are_reported(tmp_path: Path) -> None:
 
 def test_what_a_rule_says_of_a_metric_counts_before_its_group(tmp_path: Path) -> None:
     """A metric that is named by itself and by a group is evaluated once."""
-    group = """
-[[metric_group]]
-id = "reward"
-metrics = ["reward.mean", "reward.score.mean"]
-unless_logged = { "reward.mean" = "reward.score.mean" }
-"""
     own = 'unless_logged = { "reward.mean" = "reward.max" }\n'
-    (tmp_path / "a.toml").write_text(group + GOOD.replace('"reward.mean"', '"reward", "reward.mean"') + own)
+    (tmp_path / "a.toml").write_text(
+        METRIC_GROUP + GOOD.replace('"reward.mean"', '"reward", "reward.mean"') + own
+    )
     rule = load(tmp_path).rules["good"]
     assert rule.metrics == ("reward.mean", "reward.score.mean")
     assert rule.unless_logged == {"reward.mean": "reward.max"}
