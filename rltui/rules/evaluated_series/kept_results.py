@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 def kept(of: Callable[Concatenate[K, P], T]) -> Callable[Concatenate[K, P], T]:
-    """A method that is computed once for the same arguments, which are positional."""
+    """A method that is computed once for the same arguments."""
 
     @wraps(of)
     def result(self: K, /, *args: P.args, **named: P.kwargs) -> T:
-        key = of, *args
+        key = of, *args, *named.items()
         found: T | None = self.kept.get(key)
         if found is None:
             found = self.kept[key] = of(self, *args, **named)
