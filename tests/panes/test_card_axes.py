@@ -264,3 +264,10 @@ def test_a_few_points_are_all_shown() -> None:
     lines = card(row_of([0.0, *[1.0] * 9]), window=StepWindow(1.0, 10.0))
     assert "to 0" not in lines[0] and ticks(lines)[-1] == "0"
     assert lines[-1].rstrip().endswith("10") and "─" not in lines[-1].rstrip()[-2:]
+
+
+def test_a_part_of_the_run_without_points_is_not_called_a_metric_without_any() -> None:
+    """An evaluation every few hundred steps has points, but none among the steps that are drawn."""
+    row = row_of(NOISE)
+    window = StepWindow(STEPS + 1.0, STEPS + 50.0)
+    assert any("no points in these steps" in text for text in card(row, window=window))

@@ -96,7 +96,8 @@ def _draw(
     per_cell = 1 if rows == 1 else PER_CELL
     drawn = curve(row, window, cells * per_cell)
     if drawn is None:
-        none = line((" " * (AXIS + 1) + fit("no points yet", cells), "faint"))
+        words = "no points yet" if row.last is None else "no points in these steps"
+        none = line((" " * (AXIS + 1) + fit(words, cells), "faint"))
         return CardCurve([none] + [BLANK] * (rows - 1))
     steps = _StepLine(row, window, drawn, cells)
     others = compared_curves(row, compared, window, cells * per_cell) if rows > 1 else []
