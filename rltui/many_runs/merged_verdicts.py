@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rltui.common.problem import Problem, Problems
@@ -47,15 +48,19 @@ class EvaluatedRuns:
 
     def diagnostics(self) -> list[Problem]:
         """Problems of files and data, each once: those of folders first, then run by run."""
-        return list(dict.fromkeys(self._diagnostics()))
+        of_runs = (verdict.problems for verdict in self.verdicts)
+        return all_diagnostics([*self.unopened, *self.problems], of_runs, self.lineage)
 
-    def _diagnostics(self) -> Iterator[Problem]:
-        yield from self.unopened
-        yield from self.problems
-        for verdict in self.verdicts:
-            yield from verdict.problems
-        for name, (of, step) in sorted(self.lineage.items(), key=lambda item: item[0]):
-            yield Problem("info", "continues", name, f"continues {of} at step {step}")
+
+def all_diagnostics(
+    of_folders: Iterable[Problem], of_runs: Iterable[Iterable[Problem]], lineage: Mapping[str, Lineage]
+) -> list[Problem]:
+    """All problems, each once, and the remarks that a run continues another one."""
+    continued = [
+        Problem("info", "continues", name, f"continues {of} at step {step}")
+        for name, (of, step) in sorted(lineage.items(), key=lambda item: item[0])
+    ]
+    return list(dict.fromkeys((*of_folders, *chain.from_iterable(of_runs), *continued)))
 
 
 def merge(parts: Iterable[ShardResult | LostShard], *, compared: bool = False) -> EvaluatedRuns:

@@ -20,6 +20,7 @@ from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, REQUESTS, LogDir, readable_logdirs
 from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.printing import emit, emit_json
+from rltui.common.problem import Problem
 from rltui.common.text import clean, count_of
 from rltui.common.writable_paths import config_file
 from rltui.config import load_config
@@ -27,7 +28,7 @@ from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.many_runs.merged_verdicts import of_session
+from rltui.many_runs.merged_verdicts import all_diagnostics
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.resolve import MetricNames
@@ -160,8 +161,13 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
         "remote": [folder.status() for folder in follower.search.remote],
         "runs": [_recognised(view) for view in session.ordered()],
         "unrecognised": _unrecognised(session),
-        "diagnostics": [problem.as_json() for problem in of_session(session).diagnostics()],
+        "diagnostics": [problem.as_json() for problem in _diagnostics(session)],
     }
+
+
+def _diagnostics(session: Session) -> list[Problem]:
+    of_runs = [(*view.run.problems.values(), *view.evaluator.diagnostics()) for view in session.ordered()]
+    return all_diagnostics(session.problems.values(), of_runs, session.lineage())
 
 
 def _print_remote(remote: dict[str, Any]) -> None:
