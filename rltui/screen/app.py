@@ -32,7 +32,7 @@ from rltui.screen.state import AppState, Searched
 from rltui.screen.terminal.cell_diff import CellDiffApp
 from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
-from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
+from rltui.screen.terminal.themed_strips import StripPalette, filtered, textual_theme
 from rltui.session.context_threads import ContextThreads
 from rltui.session.run_view import RunView
 

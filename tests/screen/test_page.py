@@ -7,7 +7,7 @@ import pytest
 from rltui.draw.cells import ROLES, line
 from rltui.draw.themes import PLAIN, Theme, load_themes, shipped_folder
 from rltui.screen.pages.page import Page, box, over, scrolled
-from rltui.screen.terminal.strips import StripPalette
+from rltui.screen.terminal.themed_strips import StripPalette
 from tests.support.runs.made_run import believable
 from tests.support.screen.screens import opened
 

@@ -13,7 +13,7 @@ from rltui.draw.themes import PLAIN, load_themes, shipped_folder
 from rltui.screen.input.key_table import bindings
 from rltui.screen.pages.frame import frame
 from rltui.screen.state import AppState
-from rltui.screen.terminal.strips import StripPalette
+from rltui.screen.terminal.themed_strips import StripPalette
 from tests.support.runs.traces import reward_histograms, write_spans
 from tests.support.screen import consoles
 from tests.support.screen.expected_screens import FOLDER, drawn, recorded, same

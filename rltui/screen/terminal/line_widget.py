@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from rltui.draw.cells import BLANK, Line
-from rltui.screen.terminal.strips import StripPalette
+from rltui.screen.terminal.themed_strips import StripPalette
 
 
 class LineWidget(Widget, can_focus=True):
