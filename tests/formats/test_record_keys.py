@@ -1,4 +1,4 @@
-"""What the keys of records say comes from `rltui/data/log_keys.toml` alone."""
+"""What the keys of records say comes from `rltui/data/record_keys.toml` alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of records with a meaning (`rltui/data/log_keys.toml`): steps, times, settings, samples."""
+"""The keys of records with a meaning (`rltui/data/record_keys.toml`): steps, times, settings, samples."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LogKeys(NamedTuple):
 @cache
 def log_keys() -> LogKeys:
     """The keys, read with the first record."""
-    return read_table("log_keys", LogKeys)
+    return read_table("record_keys", LogKeys)
 
 
 @lru_cache(maxsize=4096)  # most records have the same keys, within a log and across logs

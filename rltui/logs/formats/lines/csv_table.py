@@ -2,7 +2,7 @@
 
 Empty cells are missing values. Comments (`#`) may be above the header. A monitor file of Stable-Baselines3
 starts with `#{json}`; its rows are episodes, so the step is the sum of their lengths `l` and the wall time is
-`t_start + t`. The step of other tables is a column with the name of a step (`log_keys.toml`), or a first
+`t_start + t`. The step of other tables is a column with the name of a step (`record_keys.toml`), or a first
 column that increases evenly, or else, with a problem reported once, the row number.
 """
 

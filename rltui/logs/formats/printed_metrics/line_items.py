@@ -328,7 +328,7 @@ def _as_labelled(text: str) -> tuple[str, str]:
 def line_of(numbers: Mapping[str, float]) -> LabelledLine:
     """The names and numbers of a printed table as one line.
 
-    The best counter may be one of `log_keys.toml` that is none in lines ("exploration/num steps total").
+    The best counter may be one of `record_keys.toml` that is none in lines ("exploration/num steps total").
     """
     counters: dict[str, int] = {}
     others: dict[str, object] = {}
