@@ -58,6 +58,20 @@ def test_sessions_appended_to_one_file(tmp_path: Path) -> None:
     assert codes == {"from-scratch"}
 
 
+
+def test_a_counter_after_counted_lines_begins_from_scratch(tmp_path: Path) -> None:
+    """Lines of a console that are counted before its counter begins are an earlier training, not superseded.
+
+    The name in front of those that go back is new.
+    """
+    counted = [f"loss: {1 - 0.05 * at:.3f} acc: 0.{at + 30}" for at in range(12)]
+    episodes = [f"Episode {at} | reward: {at / 2:.3f} | loss: {1 / at:.3f}" for at in range(1, 41)]
+    (tmp_path / "train.log").write_text("\n".join([*counted, "warm-up done", *episodes]) + "\n")
+    run = run_of(tmp_path)
+    assert (run.superseded, run.earlier, run.points) == (0, 24, 104)
+    assert run.series["loss"].recent().step.tolist() == list(range(1, 41))
+
+
 def test_workers_that_append_their_episodes(tmp_path: Path) -> None:
     """Episodes counted per worker, in blocks or in turns: nothing is superseded."""
     blocks = [episodes(30, 10.0 * worker) for worker in range(4)]

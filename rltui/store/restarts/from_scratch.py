@@ -5,7 +5,7 @@ the earlier attempt logged beyond it is superseded. An attempt that begins where
 shares nothing with it: it is another training whose steps count from the start again, such as a session
 appended to the same file or a complete run in the same folder. The points of the earlier one remain valid.
 
-An attempt begins at that point if most of the tags that both have begin before the earlier attempt's second
+An attempt begins at that point if most of the tags that went back begin before the earlier attempt's second
 logged step or, where its steps are unevenly spaced (lengths of episodes), before its `HEAD_STEPS`th. The same
 holds if it logs at another interval and its first step is one such interval, so that it counts from zero. A
 start that the writer declared, and a file written in place of another one, discard earlier points on purpose.
@@ -49,6 +49,9 @@ def _begins_at_start_of(early: Segment, late: Segment) -> bool | None:
     shared = (late.first[:size] < HIGHEST) & (early.first[:size] < HIGHEST)
     if not early.head or not shared.any():
         return None
+    # A new tag in front of those that went back counts to the earlier attempt with its first point.
+    went_back = shared & (early.high[:size] >= late.first[:size])
+    shared = went_back if went_back.any() else shared
     length = min(_length_of_start(early.head), HIGHEST)
     ends = np.minimum(early.first[:size][shared], HIGHEST - length) + length  # HIGHEST rather than beyond it
     at_start = late.first[:size][shared] < ends
