@@ -404,6 +404,22 @@ def test_trials_of_a_table_are_told_apart() -> None:
     assert others == [{"PPO_00001/ts": 100.0 * k, "PPO_00001/reward": k / 4} for k in range(1, 5)]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_rounded"),
+    [
+        ("Episode {0} | Reward: {0}.25 | Loss: 0.{0}3 | lr: 0.00029999999", True),
+        ("Episode {0} | Reward: {0}.25 | Loss: 0.{0}3123456789", False),
+        ("Episode {0} | Score: {0}", False),
+    ],
+)
+def test_few_digits_are_said_of_rounded_numbers_only(line: str, is_rounded: bool) -> None:
+    """A console that prints whole numbers, or all digits of its numbers, is not called rounded."""
+    text = "".join(f"{line.format(step)}\n" for step in range(1, 9))
+    file = MemFile("train.log", text.encode())
+    batch = FORMAT.open("train.log").read(file)
+    assert ("rounded" in {problem.code for problem in batch.problems}) is is_rounded
+
+
 def test_roles_keep_evaluations_apart() -> None:
     """One name of two roles makes two series, and each counts its own steps."""
     text = "".join(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter as TotalOf
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rltui.common.problem import Problem
@@ -38,7 +38,7 @@ from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
 from rltui.logs.records.doubtful_step import MOST_HELD, Doubt, doubt_of, is_justified
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.logs.records.record_keys import log_keys
+from rltui.logs.records.record_keys import is_small, log_keys
 
 NAME = "labelled"
 _MAX_EXCERPTS = 4  # parts of a block that are parsed to see whether it contains such lines
@@ -51,6 +51,7 @@ MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter,
 # Lines with the same names before these are accepted, where nothing in the log has counted steps so far.
 MIN_UNCOUNTED = 8
 _UNCOUNTED = "without counter"  # of the names of such a group
+_FORMATTED_DECIMALS = 6  # at most, as of `%f`; a number that is not formatted has more
 _MAX_LINE = 4000  # characters; longer lines are ignored
 _MAX_GROUPS = 256  # sets of names without evidence so far
 _MAX_PENDING = 64  # lines of a group that are kept until there is evidence
@@ -338,6 +339,7 @@ class LabelledParser(LineParser):
         self._lines = LabelledLines()
         self._has_metrics = False
         self._may_have_settings = True  # until they, or metrics, were printed
+        self._has_fractions = self._is_precise = False  # printed so far; with all of their digits
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Add the accepted records, and hyperparameters before them; all other lines are ignored."""
@@ -349,10 +351,23 @@ class LabelledParser(LineParser):
                 continue
             for step, numbers in self._lines.feed(text):
                 self._has_metrics, self._may_have_settings = True, False
+                if not self._is_precise:
+                    self._note_digits(numbers)
                 records.add(numbers, at=(step, math.nan))
         if self._has_metrics:
             records.plan(self._lines.planned)
             records.count(self._lines.counter)
+
+    def _note_digits(self, numbers: Mapping[str, object]) -> None:
+        """Note whether there are fractions, and whether one was printed with all of its digits.
+
+        Learning rates do not count: programs that round all else print them whole.
+        """
+        for name, value in numbers.items():
+            if type(value) is float and value % 1 > 0 and not is_small(name):
+                self._has_fractions = True
+                decimals = repr(value).partition("e")[0].partition(".")[2]
+                self._is_precise = self._is_precise or len(decimals) > _FORMATTED_DECIMALS
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A line without newline may be cut within a number; it is reported if it would be accepted."""
@@ -361,8 +376,8 @@ class LabelledParser(LineParser):
         return "has no end" if self._lines.accepts(line.decode("utf-8", "replace")) else None
 
     def problems(self) -> list[Problem]:
-        """Reports, once, that printed values are rounded."""
-        if self._has_metrics:
+        """Reports, once each, that printed values are rounded, or steps counted."""
+        if self._has_fractions and not self._is_precise:
             self.note(*ROUNDED)
         if self._lines.counts_lines:
             self.note("counted-steps", "the console names no steps: its lines are counted")
