@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable
+from itertools import pairwise
 
 from rltui.common.regex import regex
 from rltui.logs.log_file_names import is_json, is_plain, names
@@ -82,18 +83,19 @@ def is_transition(keys: Iterable[str]) -> bool:
 
 
 def is_of_evaluation(name: str, steps: Iterable[str], first: Iterable[object]) -> bool:
-    """Whether rows are the episodes of one evaluation, numbered from the first one on.
+    """Whether rows are the episodes of evaluations, numbered from the first one on for each policy or seed.
 
     name: of the file. steps: the step keys of a row. first: the best step of the first rows.
     """
-    counted = list(first)
+    counted = [number for number in first if isinstance(number, int | float)]
     episodes = record_keys.log_keys().doubtful_steps.episodes
     of_episodes = all(map(episodes.__contains__, map(record_keys.compared, steps)))
     return (
         of_episodes
         and names().evaluation.search(name) is not None
         and len(counted) > 1
-        and counted in ([*range(len(counted))], [*range(1, len(counted) + 1)])
+        and counted[0] in (0, 1)
+        and all(number in (counted[0], before + 1) for before, number in pairwise(counted))
     )
 
 
