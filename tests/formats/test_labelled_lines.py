@@ -420,6 +420,18 @@ def test_few_digits_are_said_of_rounded_numbers_only(line: str, is_rounded: bool
     assert ("rounded" in {problem.code for problem in batch.problems}) is is_rounded
 
 
+def test_plan_of_two_counters_with_goals() -> None:
+    """The goals of batches and epochs are multiplied; those of two counters of one training are not."""
+    for line, planned in (
+        ("[Update {0}/9] Step: {1}/900 | Reward: {0}.5", 900),
+        ("Epoch {0}/9 Step: {2}/4 | Reward: {0}.5", 36),
+    ):
+        lines = LabelledLines()
+        for number in range(16):
+            list(lines.feed(line.format(number // 4 + 1, 20 * number + 20, number % 4 + 1)))
+        assert lines.planned == planned
+
+
 def test_roles_keep_evaluations_apart() -> None:
     """One name of two roles makes two series, and each counts its own steps."""
     text = "".join(

@@ -100,6 +100,8 @@ class LabelledLines:
         # By role and counter: the last values of the counters, the offset added to the first, and how often
         # other counters had increased at that time.
         self._offsets: dict[tuple[str, str], tuple[tuple[int, ...], int, int]] = {}
+        # Roles and counters that did not restart when the next coarser counter increased.
+        self._going_on: set[tuple[str, str]] = set()
         self._values: dict[str, int] = {}  # the latest value of each counter
         self._increases: TotalOf[str] = TotalOf()  # how often each counter has increased
         self._step_of_coarse: dict[str, tuple[int, int]] = {}  # by coarse counter: its last value, the step
@@ -294,11 +296,15 @@ class LabelledLines:
         group.pending = []
 
     def _update_plan(self, counters: Sequence[Counter], role: str) -> None:
-        """Track the highest goal of training lines; unknown if the counter exceeds it or restarts."""
-        goal = math.prod(counter.goal for counter in counters)
+        """Track the highest goal of training lines; unknown if the counter exceeds it or restarts.
+
+        The goals of counters of which the first restarts for each value of the others are multiplied.
+        """
+        going_on = (role, counters[0].name) in self._going_on
+        goal = math.prod(counter.goal for counter in counters[: 1 if going_on else None])
         if not goal or self._step is None or self._goal_exceeded or not _TRAINING.fullmatch(role):
             return
-        goal = max(goal, self.planned)
+        goal = goal if going_on else max(goal, self.planned)
         self._goal_exceeded = self._step > goal or (self._reached == goal and self._step < goal)
         self._reached = self._step
         self.planned = 0 if self._goal_exceeded else goal
@@ -318,11 +324,16 @@ class LabelledLines:
         others = self._increases.total() - self._increases[fine.name]
         before, added, then = self._offsets.get((role, fine.name), ((fine.value, *coarse), 0, others))
         goal = fine.total or fine.goal
-        if fine.value <= before[0] and coarse:  # equal if only the last batch of each epoch is printed
-            if len(before) == len(coarse) + 1 and coarse > before[1:]:
-                added += fine.total or before[0] + (fine.value == 0)
-        elif fine.value < before[0] == goal and (
-            fine.total or goal <= (_LONG_PHASE_GOAL if others > then else _PHASE_GOAL)
+        advanced = len(before) == len(coarse) + 1 and coarse > before[1:]
+        if advanced and fine.value <= before[0]:  # equal if only the last batch of each epoch is printed
+            added += fine.total or before[0] + (fine.value == 0)
+            self._going_on.discard((role, fine.name))
+        elif advanced and not added:
+            self._going_on.add((role, fine.name))
+        elif (
+            not coarse
+            and fine.value < before[0] == goal
+            and (fine.total or goal <= (_LONG_PHASE_GOAL if others > then else _PHASE_GOAL))
         ):
             added += goal  # a bar per epoch with equally many batches, or a phase
         self._offsets[role, fine.name] = ((fine.value, *coarse), added, others)
