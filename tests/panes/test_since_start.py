@@ -11,12 +11,10 @@ from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.answers.values.since_start import since_start
 from tests.support.runs.pane_answers import answer, run
 
-RNG = np.random.default_rng(7)
-
 
 def noisy(course: Sequence[float], noise: float) -> list[float]:
     """Values with normal noise of that standard deviation."""
-    return (np.asarray(course) + RNG.normal(0, noise, len(course))).tolist()
+    return (np.asarray(course) + np.random.default_rng(7).normal(0, noise, len(course))).tolist()
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ import pytest
 
 from tests.support.runs.evaluators import evaluator_of, fresh, ids, names_of, new_evaluator
 
-NOISE = np.random.default_rng(11)
 
-
-def _noise(size: int, level: float, share: float) -> np.ndarray:
-    return level * (1 + share * NOISE.normal(size=size))
+def _around(noise: np.random.Generator, size: int, level: float, share: float) -> np.ndarray:
+    return level * (1 + share * noise.normal(size=size))
 
 
 @pytest.mark.parametrize(
@@ -23,16 +21,18 @@ def _noise(size: int, level: float, share: float) -> np.ndarray:
         ({"policy.clip_fraction": np.full(60, 0.004)}, False),
     ],
 )
-def test_a_large_update_kl_is_judged_by_what_is_clipped(others: dict[str, np.ndarray], told: bool) -> None:
+def test_a_large_update_kl_is_judged_by_what_is_clipped(
+    others: dict[str, np.ndarray], told: bool, noise: np.random.Generator
+) -> None:
     """A clip range of 0.4 permits four times the KL of 0.2; if nothing is clipped the KL is another one."""
-    series = {"policy.approx_kl": _noise(60, 0.15, 0.05), **others}
+    series = {"policy.approx_kl": _around(noise, 60, 0.15, 0.05), **others}
     assert ("approx-kl-very-high" in ids(evaluator_of(series), "warning")) is told
 
 
-def _evaluated(returns: np.ndarray, score: np.ndarray) -> set[str]:
+def _evaluated(noise: np.random.Generator, returns: np.ndarray, score: np.ndarray) -> set[str]:
     evaluator = new_evaluator()
     evaluator.feed(
-        [fresh("reward.episode_return.mean", np.linspace(2, 18, 400) + NOISE.normal(size=400) / 3)]
+        [fresh("reward.episode_return.mean", np.linspace(2, 18, 400) + noise.normal(size=400) / 3)]
     )
     steps = range(10, 10 * len(score) + 1, 10)
     evaluator.feed([fresh("eval/validation.return.mean", returns, steps)])
@@ -40,20 +40,27 @@ def _evaluated(returns: np.ndarray, score: np.ndarray) -> set[str]:
     return set(ids(evaluator, "warning"))
 
 
-def test_a_held_out_score_that_falls_is_no_alarm_while_the_held_out_return_is_at_its_best() -> None:
+def test_a_held_out_score_that_falls_is_no_alarm_while_the_held_out_return_is_at_its_best(
+    noise: np.random.Generator,
+) -> None:
     """Few episodes are won or lost by chance; their return tells whether the policy became worse."""
-    score = np.append(np.linspace(0.2, 0.9, 30), np.full(10, 0.5)) + 0.01 * NOISE.normal(size=40)
-    rise = np.linspace(2, 18, 40) + NOISE.normal(size=40) / 10
+    score = np.append(np.linspace(0.2, 0.9, 30), np.full(10, 0.5)) + 0.01 * noise.normal(size=40)
+    rise = np.linspace(2, 18, 40) + noise.normal(size=40) / 10
     fall = np.append(rise[:30], np.linspace(13, 8, 10))
-    assert _evaluated(fall, score) & {"over-optimised", "validation-lost", "validation-drop", "memorised"}
-    assert not _evaluated(rise, score)
+    assert _evaluated(noise, fall, score) & {
+        "over-optimised",
+        "validation-lost",
+        "validation-drop",
+        "memorised",
+    }
+    assert not _evaluated(noise, rise, score)
 
 
 @pytest.mark.parametrize(("gain", "told"), [(0.0, True), (0.3, False)])
-def test_evaluation_that_follows_late_is_no_gap(gain: float, told: bool) -> None:
+def test_evaluation_that_follows_late_is_no_gap(gain: float, told: bool, noise: np.random.Generator) -> None:
     """Evaluation has seen an eighth of the gain of the training, but is at its best."""
-    training = np.append(np.linspace(0, 100, 200), np.full(200, 100.0)) + NOISE.normal(size=400)
-    held_out = np.linspace(0, 40 * gain, 40) + 0.3 * NOISE.normal(size=40)
+    training = np.append(np.linspace(0, 100, 200), np.full(200, 100.0)) + noise.normal(size=400)
+    held_out = np.linspace(0, 40 * gain, 40) + 0.3 * noise.normal(size=40)
     evaluator = new_evaluator()
     evaluator.feed([fresh("reward.episode_return.mean", training)])
     evaluator.feed([fresh("eval/validation.return.mean", held_out, range(10, 401, 10))])
@@ -61,42 +68,50 @@ def test_evaluation_that_follows_late_is_no_gap(gain: float, told: bool) -> None
 
 
 @pytest.mark.parametrize(("ties", "told"), [(0.9, True), (0.3, False)])
-def test_a_policy_whose_samples_differ_has_entropy(ties: float, told: bool) -> None:
+def test_a_policy_whose_samples_differ_has_entropy(
+    ties: float, told: bool, noise: np.random.Generator
+) -> None:
     """Where most groups of responses to one prompt differ in reward, an entropy of zero is not measured."""
-    series = {"policy.entropy": np.zeros(30), "reward.zero_std_fraction": _noise(30, ties, 0.05)}
+    series = {"policy.entropy": np.zeros(30), "reward.zero_std_fraction": _around(noise, 30, ties, 0.05)}
     assert ("entropy-zero" in ids(evaluator_of(series), "warning")) is told
 
 
 @pytest.mark.parametrize(("gain", "told"), [(0.0, True), (0.3, False)])
-def test_a_policy_that_settles_on_more_right_answers_has_gained(gain: float, told: bool) -> None:
+def test_a_policy_that_settles_on_more_right_answers_has_gained(
+    gain: float, told: bool, noise: np.random.Generator
+) -> None:
     """The score may stay where it was, with penalties that grow, while more of the answers are right."""
     series = {
         "policy.entropy": np.append(np.linspace(1.0, 0.4, 300), np.full(300, 0.4)),
-        "reward.score.mean": 1 + NOISE.normal(size=600) / 5,
-        "reward.accuracy": 0.4 + np.linspace(0, gain, 600) + 0.05 * NOISE.normal(size=600),
+        "reward.score.mean": 1 + noise.normal(size=600) / 5,
+        "reward.accuracy": 0.4 + np.linspace(0, gain, 600) + 0.05 * noise.normal(size=600),
     }
     assert ("settled-without-gain" in ids(evaluator_of(series))) is told
 
 
 @pytest.mark.parametrize(("last", "told"), [(90.0, True), (108.0, False)])
-def test_many_clipped_ratios_are_a_remark_once_the_return_has_gained(last: float, told: bool) -> None:
+def test_many_clipped_ratios_are_a_remark_once_the_return_has_gained(
+    last: float, told: bool, noise: np.random.Generator
+) -> None:
     """Clipping limits the update: 14 points show that the return gained, not yet that it is at its best."""
     series = {
         "policy.clip_fraction": np.append(np.full(5, 0.15), np.full(9, 0.66)),
         "policy.approx_kl": np.full(14, 0.025),
-        "reward.episode_return.mean": np.linspace(90, last, 14) + 0.2 * NOISE.normal(size=14),
+        "reward.episode_return.mean": np.linspace(90, last, 14) + 0.2 * noise.normal(size=14),
     }
     assert ("clip-fraction-most" in ids(evaluator_of(series), "warning")) is told
 
 
 @pytest.mark.parametrize(("last", "told"), [(140.0, True), (300.0, False)])
-def test_a_return_that_falls_in_one_series_and_not_in_the_other_is_no_alarm(last: float, told: bool) -> None:
+def test_a_return_that_falls_in_one_series_and_not_in_the_other_is_no_alarm(
+    last: float, told: bool, noise: np.random.Generator
+) -> None:
     """Of single episodes and of their running mean one is at its best: the other shows a bad spell."""
     returns = {"episode": "reward.episode_return.mean", "mean": "reward.episode_return.mean"}
     evaluator = new_evaluator(names_of(aliases=returns))
     rise = np.linspace(20, 300, 120)
-    evaluator.feed([fresh("episode", np.append(rise, np.full(60, 180.0)) + 3 * NOISE.normal(size=180))])
-    evaluator.feed([fresh("mean", np.append(rise, np.linspace(300, last, 60)) + NOISE.normal(size=180))])
+    evaluator.feed([fresh("episode", np.append(rise, np.full(60, 180.0)) + 3 * noise.normal(size=180))])
+    evaluator.feed([fresh("mean", np.append(rise, np.linspace(300, last, 60)) + noise.normal(size=180))])
     found = {one.id for one in evaluator.findings() if one.title == "return fell back"}
     evaluator.set_run_over(True)
     assert bool(found) or not told
@@ -104,19 +119,21 @@ def test_a_return_that_falls_in_one_series_and_not_in_the_other_is_no_alarm(last
 
 
 @pytest.mark.parametrize(("last", "told"), [(0.0, True), (900.0, False)])
-def test_a_value_loss_follows_returns_that_vary(last: float, told: bool) -> None:
+def test_a_value_loss_follows_returns_that_vary(last: float, told: bool, noise: np.random.Generator) -> None:
     """One high return does not make those after it a fall, if they are above all before the loss grew."""
-    returns = np.concatenate((NOISE.normal(size=40), np.linspace(50, 900, 20), [3000.0], np.full(19, last)))
-    loss = np.append(_noise(40, 0.1, 0.2), _noise(40, 12.0, 0.1))
-    series = {"reward.episode_return.mean": returns + 20 * NOISE.normal(size=80) * (returns > 40)}
+    returns = np.concatenate((noise.normal(size=40), np.linspace(50, 900, 20), [3000.0], np.full(19, last)))
+    loss = np.append(_around(noise, 40, 0.1, 0.2), _around(noise, 40, 12.0, 0.1))
+    series = {"reward.episode_return.mean": returns + 20 * noise.normal(size=80) * (returns > 40)}
     found = evaluator_of(series | {"critic.loss": loss}).findings()
     assert bool([each for each in found if each.id == "value-loss-spike" and each.rank]) is told
 
 
 @pytest.mark.parametrize(("gain", "told"), [(0.0, True), (0.004, False)])
-def test_a_margin_that_is_small_and_grows_is_no_alarm(gain: float, told: bool) -> None:
+def test_a_margin_that_is_small_and_grows_is_no_alarm(
+    gain: float, told: bool, noise: np.random.Generator
+) -> None:
     """After sixty points with a low learning rate the margin is 0.005; without training it stays at zero."""
-    margin = 0.001 + np.linspace(0, gain, 60) + 0.0004 * NOISE.normal(size=60)
+    margin = 0.001 + np.linspace(0, gain, 60) + 0.0004 * noise.normal(size=60)
     assert ("margin-none" in ids(evaluator_of({"preference.margin": margin}), "warning")) is told
 
 
@@ -129,11 +146,11 @@ def test_a_margin_that_is_small_and_grows_is_no_alarm(gain: float, told: bool) -
     ],
 )
 def test_entropy_that_explodes_is_no_alarm_where_the_return_of_an_agent_is_at_its_best(
-    tag: str, gain: float, told: bool
+    tag: str, gain: float, told: bool, noise: np.random.Generator
 ) -> None:
     """What an agent does at random earns nothing; the reward of texts may be one that randomness earns."""
-    entropy = np.append(np.full(40, 0.5), np.linspace(0.5, 2.5, 160)) * (1 + 0.02 * NOISE.normal(size=200))
-    outcome = np.linspace(0, gain, 200) + (NOISE.normal(size=200) if gain != 1 else 0.0)
+    entropy = np.append(np.full(40, 0.5), np.linspace(0.5, 2.5, 160)) * (1 + 0.02 * noise.normal(size=200))
+    outcome = np.linspace(0, gain, 200) + (noise.normal(size=200) if gain != 1 else 0.0)
     evaluator = evaluator_of({"policy.entropy": entropy, tag: outcome})
     assert ("entropy-explosion" in ids(evaluator, "warning")) is told
 
@@ -150,11 +167,11 @@ def test_entropy_that_explodes_is_no_alarm_where_the_return_of_an_agent_is_at_it
     ],
 )
 def test_what_may_cost_the_outcome_is_a_remark_where_it_has_not(
-    tag: str, level: float, rule: str, gain: float
+    tag: str, level: float, rule: str, gain: float, noise: np.random.Generator
 ) -> None:
     """An alarm says that something is lost or will be: a reward that rises shows that nothing is so far."""
-    cause = np.append(np.full(40, 0.01), np.full(80, level)) * (1 + 0.02 * NOISE.normal(size=120))
-    reward = 0.4 + np.linspace(0, gain, 120) + 0.05 * NOISE.normal(size=120)
+    cause = np.append(np.full(40, 0.01), np.full(80, level)) * (1 + 0.02 * noise.normal(size=120))
+    reward = 0.4 + np.linspace(0, gain, 120) + 0.05 * noise.normal(size=120)
     (told,) = (one for one in evaluator_of({tag: cause, "reward.mean": reward}).findings() if one.id == rule)
     assert told.severity == ("info" if gain else "warning")
 
@@ -162,15 +179,17 @@ def test_what_may_cost_the_outcome_is_a_remark_where_it_has_not(
 @pytest.mark.parametrize(
     ("rise", "told"), [(0.0, "critic-not-trained"), (600.0, "critic-not-trained-so-far")]
 )
-def test_a_critic_that_explains_nothing_is_an_alarm_where_nothing_is_gained(rise: float, told: str) -> None:
+def test_a_critic_that_explains_nothing_is_an_alarm_where_nothing_is_gained(
+    rise: float, told: str, noise: np.random.Generator
+) -> None:
     """Policies also learn without one: until a gain is ruled out it is a remark, and so after a gain."""
     count = 60 if rise else 400
     series = {
         "reward.episode_return.mean": 540
         + np.linspace(0, rise, count) ** 0.9
-        + 110 * NOISE.normal(size=count),
-        "critic.explained_variance": 1e-6 * NOISE.normal(size=count),
-        "critic.loss": 900 + 20 * NOISE.normal(size=count),
+        + 110 * noise.normal(size=count),
+        "critic.explained_variance": 1e-6 * noise.normal(size=count),
+        "critic.loss": 900 + 20 * noise.normal(size=count),
     }
     found = {one.id: one.severity for one in evaluator_of(series).findings()}
     assert found.get(told) == ("info" if rise else "warning")
@@ -181,10 +200,10 @@ def test_a_critic_that_explains_nothing_is_an_alarm_where_nothing_is_gained(rise
     ("level", "largest", "told"), [(0.9, None, False), (0.4, None, True), (1.0, 2.0, True)]
 )
 def test_a_model_that_is_good_from_the_start_needs_no_gain(
-    level: float, largest: float | None, told: bool
+    level: float, largest: float | None, told: bool, noise: np.random.Generator
 ) -> None:
     """Where four of five samples are right there is little left to gain: its absence is no fault."""
-    reward = np.minimum(level + 0.05 * NOISE.normal(size=240), largest or 1.0)
+    reward = np.minimum(level + 0.05 * noise.normal(size=240), largest or 1.0)
     series = {
         "reward.mean": reward,
         "policy.kl_ref": np.linspace(0, 0.02, 240),
@@ -200,19 +219,23 @@ def test_a_model_that_is_good_from_the_start_needs_no_gain(
     assert ("half-spent-reward-flat" in live) is told
 
 
-def test_a_penalty_for_all_samples_of_a_group_is_not_near_the_largest_reward() -> None:
+def test_a_penalty_for_all_samples_of_a_group_is_not_near_the_largest_reward(
+    noise: np.random.Generator,
+) -> None:
     """Where mean and largest reward are the same negative number, a missing gain is told."""
-    reward = NOISE.choice([-1.0, 0.4], size=340, p=[0.75, 0.25])
+    reward = noise.choice([-1.0, 0.4], size=340, p=[0.75, 0.25])
     evaluator = evaluator_of({"reward.mean": reward, "reward.max": reward})
     evaluator.set_run_over(True)
     assert "ended-without-gain" in ids(evaluator, "warning")
 
 
-def test_responses_that_are_cut_throughout_are_an_alarm_whatever_the_reward_does() -> None:
+def test_responses_that_are_cut_throughout_are_an_alarm_whatever_the_reward_does(
+    noise: np.random.Generator,
+) -> None:
     """More than half of them, for longer than a model needs to learn to stop."""
     series = {
-        "reward.mean": np.linspace(-6, 4, 200) + 0.5 * NOISE.normal(size=200),
-        "lengths.response_clip_fraction": 0.9 + 0.03 * NOISE.normal(size=200),
+        "reward.mean": np.linspace(-6, 4, 200) + 0.5 * noise.normal(size=200),
+        "lengths.response_clip_fraction": 0.9 + 0.03 * noise.normal(size=200),
     }
     assert "truncation-lasting" in ids(evaluator_of(series), "warning")
 
@@ -223,33 +246,37 @@ def _alarmed(series: dict[str, np.ndarray], rule: str) -> bool:
 
 @pytest.mark.parametrize(("epochs", "told"), [(0.05, False), (3.0, True)])
 def test_a_margin_that_is_still_small_is_no_alarm_while_the_first_epoch_begins(
-    epochs: float, told: bool
+    epochs: float, told: bool, noise: np.random.Generator
 ) -> None:
     """After a twentieth of the pairs a margin near zero is expected; after three passes it is not."""
-    margin = 0.001 + 0.0004 * NOISE.normal(size=60)
+    margin = 0.001 + 0.0004 * noise.normal(size=60)
     series = {"preference.margin": margin, "progress.epoch": np.linspace(0, epochs, 60)}
     assert _alarmed(series, "margin-none") is told
 
 
 @pytest.mark.parametrize(("turns", "told"), [(20.0, False), (24.0, True)])
-def test_responses_of_an_agent_that_makes_fewer_turns_are_shorter(turns: float, told: bool) -> None:
+def test_responses_of_an_agent_that_makes_fewer_turns_are_shorter(
+    turns: float, told: bool, noise: np.random.Generator
+) -> None:
     """Its response is what it writes in all turns: it collapses only where a turn does."""
     fall = np.linspace(0, 1, 200)
     series = {
         "turns.mean": 24 + (turns - 24) * fall,
         "lengths.response.mean": 2400 - (0.72 if turns < 24 else 0.75) * 2400 * fall,
-        "reward.mean": 0.4 + 0.5 * fall + 0.02 * NOISE.normal(size=200),
+        "reward.mean": 0.4 + 0.5 * fall + 0.02 * noise.normal(size=200),
     }
     assert _alarmed(series, "length-hacking") is told
 
 
 @pytest.mark.parametrize(("update", "told"), [(2.0, False), (80.0, True)])
-def test_a_low_mfu_of_brief_updates_is_no_alarm(update: float, told: bool) -> None:
+def test_a_low_mfu_of_brief_updates_is_no_alarm(
+    update: float, told: bool, noise: np.random.Generator
+) -> None:
     """Where updates take a third of a step, faster ones would save little; where they take most, much."""
     series = {
-        "perf.mfu.actor": _noise(40, 0.06, 0.05),
-        "timing.update_actor": _noise(40, update, 0.02),
-        "timing.step": _noise(40, update + 5, 0.02),
+        "perf.mfu.actor": _around(noise, 40, 0.06, 0.05),
+        "timing.update_actor": _around(noise, 40, update, 0.02),
+        "timing.step": _around(noise, 40, update + 5, 0.02),
     }
     assert _alarmed(series, "mfu-low") is told
 
@@ -267,16 +294,20 @@ def test_a_return_at_its_best_vouches_for_updates_that_have_been_large_for_long(
 @pytest.mark.parametrize(
     ("deviation", "told"), [({"policy.action_std": np.full(60, 0.1)}, False), ({}, True)]
 )
-def test_entropy_of_continuous_actions_is_no_multiple(deviation: dict[str, np.ndarray], told: bool) -> None:
+def test_entropy_of_continuous_actions_is_no_multiple(
+    deviation: dict[str, np.ndarray], told: bool, noise: np.random.Generator
+) -> None:
     """It is a logarithm and may begin anywhere: from 1.5 to 4.5 nats is a factor of 1.6 in six dimensions."""
-    entropy = np.append(_noise(20, 1.5, 0.03), _noise(40, 4.5, 0.03))
+    entropy = np.append(_around(noise, 20, 1.5, 0.03), _around(noise, 40, 4.5, 0.03))
     assert _alarmed({"policy.entropy": entropy, **deviation}, "entropy-explosion") is told
 
 
 @pytest.mark.parametrize(("gain", "told"), [(2.5, False), (0.0, True)])
-def test_games_that_are_never_won_are_no_alarm_while_evaluations_return_more(gain: float, told: bool) -> None:
+def test_games_that_are_never_won_are_no_alarm_while_evaluations_return_more(
+    gain: float, told: bool, noise: np.random.Generator
+) -> None:
     """A game may have no notion of being won; what evaluations earn tells whether something is learnt."""
-    returns = -5 + gain * np.linspace(0, 1, 260) + 0.3 * NOISE.normal(size=260)
+    returns = -5 + gain * np.linspace(0, 1, 260) + 0.3 * noise.normal(size=260)
     steps = range(5000, 5000 * 261, 5000)
     evaluator = new_evaluator()
     evaluator.feed([fresh("eval/validation.return.mean", returns, steps)])
@@ -285,13 +316,15 @@ def test_games_that_are_never_won_are_no_alarm_while_evaluations_return_more(gai
 
 
 @pytest.mark.parametrize(("spread", "told"), [(0.05, False), (0.0, True)])
-def test_games_that_are_never_won_do_not_make_values_stand_still(spread: float, told: bool) -> None:
+def test_games_that_are_never_won_do_not_make_values_stand_still(
+    spread: float, told: bool, noise: np.random.Generator
+) -> None:
     """Where returns of episodes differ, values have something to learn although no game is won."""
     series = {
         "critic.loss": 10 ** np.linspace(5, -2, 40),
         "policy.exploration": np.linspace(1, 0.4, 40),
         "reward.success_rate": np.zeros(40),
-        "reward.episode_return.mean": np.abs(spread * NOISE.normal(size=40)),
+        "reward.episode_return.mean": np.abs(spread * noise.normal(size=40)),
     }
     assert _alarmed(series, "values-stopped") is told
 

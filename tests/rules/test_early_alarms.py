@@ -8,13 +8,13 @@ import pytest
 from rltui.metrics.resolve import MetricNames
 from tests.support.runs.evaluators import evaluator_of, fresh, ids, new_evaluator
 
-NOISE = np.random.default_rng(17)
+_NOISE = np.random.default_rng(17)
 RETURN, LENGTH = "reward.episode_return.mean", "lengths.episode.mean"
-KL = {"policy.approx_kl": 0.005 + 0.001 * NOISE.normal(size=120)}
-FALLEN = np.concatenate(([2200, 1600, 900, 500, 300], np.linspace(250, 5, 15), 20 * NOISE.normal(size=100)))
+KL = {"policy.approx_kl": 0.005 + 0.001 * _NOISE.normal(size=120)}
+FALLEN = np.concatenate(([2200, 1600, 900, 500, 300], np.linspace(250, 5, 15), 20 * _NOISE.normal(size=100)))
 LEARNT = np.concatenate((FALLEN[:20], np.linspace(5, 2600, 100)))
-LOSS = np.concatenate((np.full(60, 0.02), np.linspace(0.02, 1.8, 340))) * (1 + 0.1 * NOISE.normal(size=400))
-FLAT = 40 + 10 * NOISE.normal(size=400)
+LOSS = np.concatenate((np.full(60, 0.02), np.linspace(0.02, 1.8, 340))) * (1 + 0.1 * _NOISE.normal(size=400))
+FLAT = 40 + 10 * _NOISE.normal(size=400)
 SHORTER = np.concatenate(([4.2, 3.8, 3.6], np.linspace(3.5, 2, 12), np.full(25, 2.0)))
 EXPLORES = {"policy.exploration": np.linspace(1, 0.5, 400)}
 ZEROS = {"optimizer.loss": np.zeros(14), "optimizer.grad_norm": np.zeros(14)}
@@ -58,11 +58,11 @@ def test_a_fault_is_told_while_the_run_goes_on(
     assert name not in ids(evaluator_of(well))
 
 
-def test_a_kl_estimate_below_zero_is_no_distance_from_the_reference() -> None:
+def test_a_kl_estimate_below_zero_is_no_distance_from_the_reference(noise: np.random.Generator) -> None:
     """A policy that never left its reference is held back, however noisy the first estimates of KL are."""
     for first, told in ((-0.04, True), (0.04, False)):
-        kl = np.concatenate((first + 0.005 * NOISE.normal(size=12), 1e-4 * NOISE.normal(size=400)))
-        reward = -1.8 + 0.1 * NOISE.normal(size=412)
+        kl = np.concatenate((first + 0.005 * noise.normal(size=12), 1e-4 * noise.normal(size=400)))
+        reward = -1.8 + 0.1 * noise.normal(size=412)
         evaluator = evaluator_of({"policy.kl_ref": kl, "reward.mean": reward})
         assert ("policy-held-back" in ids(evaluator, "warning")) is told
 
@@ -80,11 +80,13 @@ def test_a_rate_far_below_its_start_is_told_after_seven_points() -> None:
     assert not ids(evaluator_of({"reward.accuracy": again}), "warning")
 
 
-def test_a_run_one_of_whose_processes_is_at_its_best_has_not_ended_below_it() -> None:
+def test_a_run_one_of_whose_processes_is_at_its_best_has_not_ended_below_it(
+    noise: np.random.Generator,
+) -> None:
     """Two of five processes that write one table: what one lost, another has."""
-    risen = np.concatenate((np.linspace(-900, -400, 60), np.full(200, -400.0))) + 20 * NOISE.normal(size=260)
-    lost = np.concatenate((risen, np.linspace(-400, -670, 10), -670 + 20 * NOISE.normal(size=40)))
-    best = np.append(risen, -395 + 20 * NOISE.normal(size=50))
+    risen = np.concatenate((np.linspace(-900, -400, 60), np.full(200, -400.0))) + 20 * noise.normal(size=260)
+    lost = np.concatenate((risen, np.linspace(-400, -670, 10), -670 + 20 * noise.normal(size=40)))
+    best = np.append(risen, -395 + 20 * noise.normal(size=50))
     for series, told in (
         ({"pid_1/Reward": lost}, True),
         ({"pid_1/Reward": lost, "pid_2/Reward": best}, False),

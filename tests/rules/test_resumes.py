@@ -11,7 +11,6 @@ import pytest
 from rltui.session.session import Session
 from tests.support.logs.tfwriter import WALL, event, simple, version
 
-NOISE = np.random.default_rng(3)
 RISES = np.linspace(20, 300, 40)
 RESUMED = 4000  # step
 
@@ -43,20 +42,20 @@ def told(folder: Path, metric: str, first: Sequence[float], second: Sequence[flo
     ],
 )
 def test_an_outcome_lost_at_a_resume_is_told_with_its_step(
-    tmp_path: Path, second: Sequence[float], lost: bool
+    tmp_path: Path, second: Sequence[float], lost: bool, noise: np.random.Generator
 ) -> None:
     """Half of the gain gone right after a resume, and not made up, is its fault."""
-    first = RISES + NOISE.standard_normal(40)
+    first = RISES + noise.standard_normal(40)
     found = told(tmp_path, "rollout/ep_rew_mean", first.tolist(), list(second))
     assert found == ({"resume-lost-gain": RESUMED} if lost else {})
 
 
 @pytest.mark.parametrize(("second", "replaced"), [(0.0005, True), (0.09, False), (0.02, False)])
 def test_a_reference_that_is_replaced_at_a_resume_is_told(
-    tmp_path: Path, second: float, replaced: bool
+    tmp_path: Path, second: float, replaced: bool, noise: np.random.Generator
 ) -> None:
     """KL to a fixed reference does not begin again at zero."""
-    first = np.linspace(0, 0.09, 40) + 0.001 * NOISE.random(40)
-    later = second + np.linspace(0, 0.02, 30) + 0.0001 * NOISE.random(30)
+    first = np.linspace(0, 0.09, 40) + 0.001 * noise.random(40)
+    later = second + np.linspace(0, 0.02, 30) + 0.0001 * noise.random(30)
     found = told(tmp_path, "actor/kl_loss", first.tolist(), later.tolist())
     assert ("reference-replaced" in found) is replaced

@@ -7,8 +7,6 @@ import numpy as np
 from tests.support.runs.evaluators import evaluator_of, fresh, ids, names_of, new_evaluator
 from tests.support.runs.synthetic_runs import Shape, healthy
 
-NOISE = np.random.default_rng(5)
-
 
 def quiet(series: dict[str, object], **kwargs: object) -> bool:
     """Whether nothing of at least a warning fires, now or before."""
@@ -16,11 +14,11 @@ def quiet(series: dict[str, object], **kwargs: object) -> bool:
     return not ids(evaluator, "warning") and not [f for f in evaluator.history() if f.rank]
 
 
-def test_rows_of_evaluation_only() -> None:
+def test_rows_of_evaluation_only(noise: np.random.Generator) -> None:
     """Steps at which only evaluation wrote leave holes in training tags, no NaN and no stall of a metric."""
     evaluator = new_evaluator()
     steps = [k for k in range(1, 201) if k % 10]
-    evaluator.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * NOISE.normal(size=len(steps)), steps)])
+    evaluator.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * noise.normal(size=len(steps)), steps)])
     evaluator.feed([fresh("validation.accuracy", np.linspace(0.3, 0.6, 20), range(10, 201, 10))])
     assert evaluator.findings() == []
     assert evaluator.diagnostics() == []
@@ -50,17 +48,17 @@ def test_a_spread_of_actions_that_is_always_nan() -> None:
     assert [(problem.level, problem.code) for problem in broken.diagnostics()] == [("warning", "non-finite")]
 
 
-def test_entropy_of_continuous_actions_falls_below_zero() -> None:
+def test_entropy_of_continuous_actions_falls_below_zero(noise: np.random.Generator) -> None:
     """Differential entropy crosses zero on its way to a narrow policy."""
-    fall = np.linspace(8.5, -6, 400) + 0.05 * NOISE.normal(size=400)
+    fall = np.linspace(8.5, -6, 400) + 0.05 * noise.normal(size=400)
     assert quiet({"policy.entropy": fall, "reward.episode_return.mean": np.linspace(-900, -100, 400)})
-    slow = np.linspace(1.42, -0.4, 900) + 0.01 * NOISE.normal(size=900)
+    slow = np.linspace(1.42, -0.4, 900) + 0.01 * noise.normal(size=900)
     assert quiet({"policy.entropy": slow, "policy.action_std": np.linspace(1, 0.3, 900)})
 
 
-def test_very_negative_rewards() -> None:
+def test_very_negative_rewards(noise: np.random.Generator) -> None:
     """Returns from -1500 to -700 are progress."""
-    rise = np.linspace(-1500, -700, 120) + 60 * NOISE.normal(size=120)
+    rise = np.linspace(-1500, -700, 120) + 60 * noise.normal(size=120)
     assert quiet({"reward.episode_return.mean": rise})
 
 
@@ -70,7 +68,7 @@ def test_warm_up_of_the_learning_rate() -> None:
     assert quiet({"optimizer.learning_rate": rate, "policy.approx_kl": 3e9 * rate**2 + 1e-5})
 
 
-def test_one_outlier() -> None:
+def test_one_outlier(noise: np.random.Generator) -> None:
     """A single wild sample, whatever its size, is no finding."""
     for tag, usual in (
         ("optimizer.grad_norm", 0.5),
@@ -82,38 +80,38 @@ def test_one_outlier() -> None:
         ("policy.ratio.mean", 1.0),
         ("lengths.response_clip_fraction", 0.01),
     ):
-        values = usual * (1 + 0.05 * NOISE.normal(size=150))
+        values = usual * (1 + 0.05 * noise.normal(size=150))
         values[90] = 1000 * usual
         assert quiet({tag: values}), tag
         values[90] = 0.0
         assert quiet({tag: values}), tag
 
 
-def test_restarts_do_not_look_like_jumps() -> None:
+def test_restarts_do_not_look_like_jumps(noise: np.random.Generator) -> None:
     """A resumed run writes some steps again; rewards and KL go on from where the checkpoint was."""
     evaluator = new_evaluator()
-    rise = np.linspace(0.2, 0.8, 200) + 0.02 * NOISE.normal(size=200)
+    rise = np.linspace(0.2, 0.8, 200) + 0.02 * noise.normal(size=200)
     evaluator.feed([fresh("reward.mean", rise[:120])])
     evaluator.feed([fresh("reward.mean", rise[100:], range(101, 201), rewound_to=101)])
     assert not ids(evaluator)
 
 
-def test_step_axes_that_differ_per_tag() -> None:
+def test_step_axes_that_differ_per_tag(noise: np.random.Generator) -> None:
     """Environment steps, updates and epochs in one log are three axes, none of them stuck."""
     evaluator = new_evaluator()
     evaluator.feed([fresh("reward.episode_return.mean", np.linspace(0, 200, 90), range(1000, 91000, 1000))])
     evaluator.feed([fresh("critic.loss", np.exp(-np.linspace(0, 2, 90)), range(90))])
-    evaluator.feed([fresh("perf.fps", 900 + 5 * NOISE.normal(size=90), [k // 10 for k in range(90)])])
+    evaluator.feed([fresh("perf.fps", 900 + 5 * noise.normal(size=90), [k // 10 for k in range(90)])])
     assert not ids(evaluator)
     assert evaluator.diagnostics() == []
 
 
-def test_tags_of_every_tenth_step() -> None:
+def test_tags_of_every_tenth_step(noise: np.random.Generator) -> None:
     """A ratio of two tags uses the steps that both have."""
     evaluator = new_evaluator()
     evaluator.feed([fresh("timing.step", np.full(300, 10.0))])
     evaluator.feed([fresh("timing.reward", np.full(30, 1.0), range(10, 301, 10))])
-    evaluator.feed([fresh("lengths.response.mean", 100 + 3 * NOISE.normal(size=30), range(10, 301, 10))])
+    evaluator.feed([fresh("lengths.response.mean", 100 + 3 * noise.normal(size=30), range(10, 301, 10))])
     assert not ids(evaluator)
 
 
@@ -139,20 +137,20 @@ def test_a_solved_task_is_no_collapse() -> None:
     assert "no-reward-spread" in ids(evaluator)
 
 
-def test_what_holds_from_the_start_is_dated_from_the_start() -> None:
+def test_what_holds_from_the_start_is_dated_from_the_start(noise: np.random.Generator) -> None:
     """A rule that gives a model 36 points to learn to stop says afterwards since when it has not."""
-    evaluator = evaluator_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(60)})
+    evaluator = evaluator_of({"lengths.response_clip_fraction": 0.8 + 0.05 * noise.random(60)})
     found = next(finding for finding in evaluator.findings() if finding.id == "truncation-lasting")
     assert found.since_step == 1
-    late = evaluator_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(30)})
+    late = evaluator_of({"lengths.response_clip_fraction": 0.8 + 0.05 * noise.random(30)})
     assert not ids(late, "warning")
 
 
-def test_the_end_of_a_console_does_not_tell_where_the_reward_began() -> None:
+def test_the_end_of_a_console_does_not_tell_where_the_reward_began(noise: np.random.Generator) -> None:
     """A deterministic policy whose reward stands still is no collapse where training began long before."""
     series = {
-        "policy.entropy": 0.004 + 0.001 * NOISE.normal(size=40),
-        "reward.episode_return.mean": 0.84 + 0.004 * NOISE.normal(size=40),
+        "policy.entropy": 0.004 + 0.001 * noise.normal(size=40),
+        "reward.episode_return.mean": 0.84 + 0.004 * noise.normal(size=40),
     }
     for first, collapsed in ((1024, True), (17_661_952, False)):
         evaluator = new_evaluator()
@@ -160,11 +158,11 @@ def test_the_end_of_a_console_does_not_tell_where_the_reward_began() -> None:
         assert ("policy-collapsed" in ids(evaluator)) is collapsed
 
 
-def test_a_long_fall_of_entropy_does_not_become_a_quick_one() -> None:
+def test_a_long_fall_of_entropy_does_not_become_a_quick_one(noise: np.random.Generator) -> None:
     """A policy that narrows over 400 steps and solves its task did not collapse, however long it trains."""
     at = np.arange(4000)
-    entropy = np.interp(at, [0, 400], [1.75, 0.04]) + 0.01 * NOISE.random(len(at))
-    reward = np.interp(at, [0, 400], [0.05, 0.97]) + 0.002 * NOISE.normal(size=len(at))
+    entropy = np.interp(at, [0, 400], [1.75, 0.04]) + 0.01 * noise.random(len(at))
+    reward = np.interp(at, [0, 400], [0.05, 0.97]) + 0.002 * noise.normal(size=len(at))
     evaluator = evaluator_of({"policy.entropy": entropy, "reward.episode_return.mean": reward})
     assert "entropy-collapse" not in ids(evaluator) | {finding.id for finding in evaluator.history()}
     assert not ids(evaluator, "warning")
@@ -341,7 +339,7 @@ def test_rewards_on_another_scale_are_not_lost() -> None:
     assert "reward-crash" in ids(evaluator_of(series | {"reward.mean": factor * series["reward.mean"]}))
 
 
-def test_a_reward_that_changes_its_sign_is_no_crash() -> None:
+def test_a_reward_that_changes_its_sign_is_no_crash(noise: np.random.Generator) -> None:
     """As far on the other side of zero with the same spread is another sign; else it is a fall."""
     series = healthy("grpo", Shape(n=200, seed=6, noise=0.5))
     turned = np.where(np.arange(200) < 120, 1.0, -1.0) * np.abs(series["reward.mean"])
@@ -351,7 +349,7 @@ def test_a_reward_that_changes_its_sign_is_no_crash() -> None:
     assert told.since_step == 121
     other = series | {"reward.mean": turned, "reward.std": np.where(turned > 0, 1.0, 0.3) * spread}
     assert "reward-turned-over" not in ids(evaluator_of(other))
-    slow = np.concatenate((np.linspace(0.6, -0.6, 60), np.full(140, -0.6))) + 0.02 * NOISE.normal(size=200)
+    slow = np.concatenate((np.linspace(0.6, -0.6, 60), np.full(140, -0.6))) + 0.02 * noise.normal(size=200)
     assert "reward-turned-over" not in ids(evaluator_of(series | {"reward.mean": slow}))
 
 
@@ -387,11 +385,11 @@ def test_a_critic_that_explains_nothing_is_told_where_nothing_is_gained() -> Non
     assert "critic-not-trained" not in ids(evaluator_of(series | {"critic.explained_variance": some}))
 
 
-def test_responses_cut_since_the_first_log_are_told_after_few_logs() -> None:
+def test_responses_cut_since_the_first_log_are_told_after_few_logs(noise: np.random.Generator) -> None:
     """Logs of ten updates each: 36 updates in which neither cut responses nor the reward moved."""
     steps = range(10, 81, 10)
-    cut = {"lengths.response_clip_fraction": 0.9 + 0.03 * NOISE.normal(size=8)}
-    reward = {"reward.mean": 0.4 + 0.05 * NOISE.normal(size=8)}
+    cut = {"lengths.response_clip_fraction": 0.9 + 0.03 * noise.normal(size=8)}
+    reward = {"reward.mean": 0.4 + 0.05 * noise.normal(size=8)}
     fewer = {"lengths.response_clip_fraction": np.linspace(0.95, 0.35, 8)}
     risen = {"reward.mean": np.linspace(0.1, 0.9, 8)}
     for series, told in ((cut | reward, True), (fewer | reward, False), (cut | risen, False), (cut, False)):
@@ -401,9 +399,9 @@ def test_responses_cut_since_the_first_log_are_told_after_few_logs() -> None:
     assert quiet(cut | reward)  # one update each
 
 
-def test_where_no_response_ever_ended_there_is_none_to_learn_from() -> None:
+def test_where_no_response_ever_ended_there_is_none_to_learn_from(noise: np.random.Generator) -> None:
     """All responses of twelve logs were cut and the reward stands: told, until some end."""
-    reward = 0.4 + 0.05 * NOISE.normal(size=60)
+    reward = 0.4 + 0.05 * noise.normal(size=60)
     evaluator = evaluator_of({"reward.mean": reward[:13], "lengths.response_clip_fraction": np.ones(13)})
     assert ids(evaluator, "warning") == {"truncation-throughout"}
     some = np.append(np.ones(7), np.full(6, 0.94))
