@@ -36,7 +36,15 @@ def commands(page: Path) -> Iterator[str]:
         yield from re.findall(r"`(rltui [^`]+)`", text)
 
 
-FOUND = sorted({line for page in PAGES for line in commands(page) if "$" not in line})
+# Pages that call the same command with another comment test it once.
+FOUND = sorted(
+    {
+        " ".join(line.partition(" #")[0].split())
+        for page in PAGES
+        for line in commands(page)
+        if "$" not in line
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +52,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recordings, under the names that the pages use, and some samples."""
     home = tmp_path_factory.mktemp("docs")
     assert rltui("demo", "--save", home / "runs").code == 0
-    for name in ("good_run", "new", "GOOD", "NAME"):
-        shutil.copytree(home / "runs" / "verl-ppo", home / "runs" / name)
-    shutil.copytree(home / "runs", home / "LOGDIR")
-    for runs in ("runs", "LOGDIR"):
-        for name in ("new", "NAME"):
-            rollouts = home / runs / name / "rollouts"
-            rollouts.mkdir()
-            sample = {"input": "1 + 1", "output": "2", "score": 1.0, "step": 3}
-            (rollouts / "3.jsonl").write_text(json.dumps(sample) + "\n")
+    recorded = home / "runs" / "verl-ppo"
+    shutil.copytree(home / "runs" / "late-collapse", home / "LOGDIR" / "late-collapse")
+    for copy in ("runs/good_run", "runs/new", "LOGDIR/GOOD", "LOGDIR/NAME"):
+        shutil.copytree(recorded, home / copy)
+    for run in ("runs/new", "LOGDIR/NAME"):
+        rollouts = home / run / "rollouts"
+        rollouts.mkdir()
+        sample = {"input": "1 + 1", "output": "2", "score": 1.0, "step": 3}
+        (rollouts / "3.jsonl").write_text(json.dumps(sample) + "\n")
     return home
 
 
