@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
+from rltui.draw.numbers import format_short
+from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.answers.values.since_start import since_start
 from tests.support.runs.pane_answers import answer, run
@@ -90,3 +93,18 @@ def test_values_that_fall_one_after_the_other_have_no_level() -> None:
     falling = [*np.linspace(20, 300, 30), 280.0, 260.0, 240.0, 220.0, 200.0, 180.0, 160.0, 141.0]
     said = answer("reward", {"rollout/ep_rew_mean": falling}, steps=len(falling)).sentence
     assert said.startswith("Episode return is 141.0, on average 200.1 over the last 7 points"), said
+
+
+def test_the_start_of_an_answer_is_that_of_a_finding() -> None:
+    """A sentence of a finding and the answer of the pane name one level at the start, not two."""
+    values = [*np.linspace(0.7, 0.02, 30).tolist(), *[0.02] * 170]
+    view = run({"actor/entropy": values}, steps=200)
+    (told,) = {
+        each
+        for one in view.evaluator.findings()
+        for each in re.findall(r"([\d.]+) at the start", one.message)
+    }
+    found = answer_of(view, "policy")
+    assert found is not None
+    (said,) = re.findall(r"ntropy is .*? from ([\d.]+) at the start", found.sentence)
+    assert format_short(float(said)) == told

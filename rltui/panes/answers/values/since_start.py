@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, median
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import format_step
+from rltui.draw.numbers import format_short, format_step
 from rltui.panes.answers.values.recent_values import RunValues
 
 PARTS = 20  # equal intervals of steps that a run is divided into, at most
@@ -94,7 +94,27 @@ def change_since_start(
     change = since_start(run, tag)
     if change is None:
         return "with too few points to tell a trend" if more_is_better else ""
-    return change.words(now, text, more_is_better=more_is_better)
+    told = _start_in_findings(run, tag)
+    return (change if told is None else change._replace(start=told)).words(
+        now, text, more_is_better=more_is_better
+    )
+
+
+def _start_in_findings(run: RunValues, tag: str) -> float | None:
+    """The level at the start that the message of a finding on a tag states: a reader must not see two."""
+    if run.at_step is not None:
+        return None
+    return next(
+        (
+            evidence.before
+            for finding in run.view.evaluator.findings()
+            for evidence in finding.evidence
+            if evidence.name == tag
+            and evidence.before is not None
+            and f"{format_short(evidence.before)} at the start" in finding.message
+        ),
+        None,
+    )
 
 
 def since_start(run: RunValues, tag: str) -> SinceStart | None:
