@@ -53,6 +53,13 @@ def newest_run(state: AppState) -> RunView | None:
     return current
 
 
+def present_again(state: AppState) -> str:
+    """Where the way back from an earlier step has led; nothing is live in a run that no longer writes."""
+    view = run(state)
+    writes = view is not None and view.liveness(state.now).shown_state in ("live", "reading")
+    return "live again" if writes else "last step again"
+
+
 def baseline(state: AppState) -> RunView | None:
     """The run to compare with, if its name is unambiguous."""
     name = state.selection.baseline

@@ -116,9 +116,21 @@ def test_the_header_says_that_it_is_paused() -> None:
     for pane in ("1", "3", "f", "c"):
         screen.press(pane)
         assert "‖ paused   step 300" in screen.frame(80, 24).lines[0].text
-    assert "p: live again" in screen.text()
+    assert "p: newest step" in screen.text()
     screen.press("p")
     assert "● live" in screen.frame(80, 24).lines[0].text and screen.message == "live again"
+
+
+def test_a_run_that_ended_is_never_live_again() -> None:
+    """Of a run that no longer writes, the way back from a pause or an earlier step leads to its last step."""
+    screen = opened_with()
+    later = screen.state.now + 86_400.0
+    screen.set_clock(lambda: later)
+    for there, back in (("p", "p"), ("[", "]")):
+        screen.press(there)
+        assert "p: newest step" in screen.text()
+        screen.press(back)
+        assert screen.message == "last step again"
 
 
 def test_going_forward_ends_at_now() -> None:

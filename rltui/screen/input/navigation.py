@@ -336,8 +336,7 @@ def pause(state: AppState) -> None:
     """Freeze the present, or return to it from an earlier step."""
     view, time = shown_run.run(state), state.time
     if time.at_step is not None:
-        time.resume()
-        state.notify("live again")
+        _return_to_present(state)
     elif view is not None and view.run.last_step is not None:
         time.at_step, time.frozen_now = view.run.last_step, state.now
 
@@ -351,11 +350,16 @@ def travel(state: AppState, direction: int) -> None:
     step = max(round((last - first) * TIME_SHARE), 1)
     to = (last if time.at_step is None else time.at_step) + direction * step
     if to >= (last if time.reached is None else min(time.reached, last)):
-        time.resume()
-        state.notify("live again")
+        _return_to_present(state)
     else:
         reached = last if time.reached is None else time.reached
         time.at_step, time.frozen_now, time.reached = max(to, first), state.now, reached
+
+
+def _return_to_present(state: AppState) -> None:
+    """Show the newest step again."""
+    state.time.resume()
+    state.notify(shown_run.present_again(state))
 
 
 def toggle(names: list[str], name: str) -> bool:
