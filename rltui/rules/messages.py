@@ -46,12 +46,16 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     if back:
         # The rule's value may be a mean over many ticks: "now" agrees with the end of the charts.
         now = _format(first.rule, first.ticks.level(PRESENT_TICKS))
-        more = f" (at step {first.worst_step:,}; now {now})"
+        more = f"at step {first.worst_step:,}; now {now}"
     elif 0 < WORST_FACTOR * first.value < worst.worst:
-        more = f" (up to {_format(worst.rule, worst.worst)} at step {worst.worst_step:,})"
-    if more:
-        found = found._replace(message=f"{found.message.rstrip('.')}{more}")
-    return found
+        more = f"up to {_format(worst.rule, worst.worst)} at step {worst.worst_step:,}"
+    return found._replace(message=_with_remark(found.message, more)) if more else found
+
+
+def _with_remark(message: str, remark: str) -> str:
+    """A message with a remark in parentheses: in those that it ends with, if there are any."""
+    message = message.rstrip(".")
+    return f"{message[:-1]}; {remark})" if message.endswith(")") else f"{message} ({remark})"
 
 
 def resolved_finding(rule: Rule, ticks: Ticks, period: ActivePeriod | NonFinitePeriod) -> Finding:

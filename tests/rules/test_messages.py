@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from rltui.rules.finding import Finding
@@ -33,3 +35,12 @@ def test_a_finding_is_in_the_pane_of_the_metric_that_fired() -> None:
     for metric, pane in (("validation.loss", "validation"), ("reward.mean", "reward")):
         found = evaluator_of({metric: [0.5] * 40 + [float("nan")] * 40}, book=only("values-non-finite"))
         assert [one.pane for one in found.findings()] == [pane]
+
+
+def test_a_sentence_has_one_pair_of_parentheses() -> None:
+    """The worst value so far joins the limit in the parentheses that a message ends with."""
+    found = _finding("kl-ref-high", "policy.kl_ref", 0.1, 3.3, 7.5, 3.3)
+    assert re.fullmatch(
+        r"The policy is 3\.\d+ nats per token away from the reference \(limit 3; up to [78]\.\d+ at step \d+\)",
+        found.message,
+    ), found.message
