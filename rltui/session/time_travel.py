@@ -27,6 +27,8 @@ from rltui.store.run import Run
 from rltui.store.series import Series
 
 MAX_POINTS = 150_000  # to evaluate again: about a tenth of a second
+MIN_COUNTED = 9  # points of a tag that counts something of its own; fewer may be those of a warm-up
+SMALL_PART = 20  # of a run's steps, or of their interval: two columns of a chart of 40, too few for a curve
 BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
 
 
@@ -47,12 +49,8 @@ def span_of(run: Run) -> tuple[int, int]:
     return (0, 0) if span is None or last is None else (min(span[0], last), last)
 
 
-def has_own_axis(series: Series, span: tuple[int, int]) -> bool:
-    """Whether a tag counts something other than the run's steps (first and last), such as seconds or epochs.
-
-    The steps of a tag that started late or stopped early lie within those of the run. The result does not
-    depend on the step or the part of the run that is shown.
-    """
+def _beyond(series: Series, span: tuple[int, int]) -> bool:
+    """Whether a tag counts beyond the run's steps (first and last), or below them: seconds, epochs."""
     last = series.last_step
     if last is None:
         return False
@@ -68,15 +66,48 @@ class RunAtStep:
         self.at_step = at_step
         self.span = span_of(run)
         self._wall_time: float | None = None
+        self._interval: float | None = None
 
     def step_of(self, series: Series) -> tuple[bool, int | None]:
         """Whether a series has an axis of its own, and the step shown on its axis; None is now."""
-        own_axis = has_own_axis(series, self.span)
+        own_axis = self.has_own_axis(series)
         if self.at_step is None or not own_axis:
             return own_axis, self.at_step
         points = series.recent()
         known = np.flatnonzero(points.wall_time <= self.wall_time)
         return True, int(points.step[known[-1]]) if len(known) else BEFORE_ALL_STEPS
+
+    def has_own_axis(self, series: Series) -> bool:
+        """Whether a tag counts something other than the run's steps: seconds, epochs, updates.
+
+        The steps of a tag that started late or stopped early lie within those of the run, at intervals like
+        those of others. Points that are all near the start, and much closer to each other than those of any
+        tag that goes on, count updates in a run of environment steps. The result does not depend on the
+        step or the part of the run that is shown.
+        """
+        first, last, low = series.first_step, series.last_step, self.span[0]
+        if first is None or last is None:
+            return False
+        if _beyond(series, self.span):
+            return True
+        if series.count < MIN_COUNTED or (last - low) * SMALL_PART > self.span[1] - low:
+            return False
+        return (last - first) / (series.count - 1) * SMALL_PART < self._interval_of_steps()
+
+    def _interval_of_steps(self) -> float:
+        """The smallest mean distance of the points of a tag that reaches the second half of the run's steps."""
+        if self._interval is None:
+            middle = sum(self.span) / 2
+            spans = [(one.first_step, one.last_step, one.count) for one in self.run.series.values()]
+            self._interval = min(
+                (
+                    (last - first) / (count - 1)
+                    for first, last, count in spans
+                    if first is not None and last is not None and count > 1 and middle < last <= self.span[1]
+                ),
+                default=0.0,
+            )
+        return self._interval
 
     def has(self, series: Series) -> bool:
         """Whether a series had begun by then."""
@@ -98,7 +129,7 @@ class RunAtStep:
             last = series.last_step
             if at_step is None or last is None or last < at_step or series.exact_from > at_step:
                 continue
-            if has_own_axis(series, self.span):
+            if self.has_own_axis(series):
                 continue
             points = series.recent()
             end = int(np.searchsorted(points.step, at_step, "right"))

@@ -356,6 +356,23 @@ def test_an_own_axis_is_shown_on_its_own(view: RunView) -> None:
     assert drawn is not None and drawn.points == 3
 
 
+def test_updates_in_a_run_of_environment_steps_are_drawn_over_their_own_count() -> None:
+    """518 updates beside four million steps would be one column; what stopped early, or is rare, keeps its place."""
+    view = MadeRun("a", "baselines")
+    view.add("r", np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
+    view.add("approxkl", np.arange(518.0), step=range(1, 519))
+    view.add("early", np.arange(12.0), step=range(10_000, 130_000, 10_000))
+    view.add("warmup", [3.0, 2.0, 1.0], step=[1, 2, 3])
+    rows = rows_of(view, ["r", "approxkl", "early", "warmup"])
+    window = window_of(1, 4_000_000)
+    columns = {
+        row.tag: sum(math.isfinite(value) for value in drawn.mean)
+        for row in rows
+        if (drawn := curve(row, window, 40)) is not None
+    }
+    assert columns == {"r": 40, "approxkl": 40, "early": 2, "warmup": 1}
+
+
 def test_a_copy_has_a_row_only_without_the_series_itself() -> None:
     """What is logged again at other steps is of interest to whoever asks for it alone."""
     view, both = MadeRun("a", "di-engine"), ["learner_step/adv_mean_avg", "learner_iter/adv_mean_avg"]
