@@ -27,6 +27,7 @@ class MetricRoles(NamedTuple):
     returns_else: tuple[str, ...]
     outcomes: tuple[str, ...]
     compared_outcomes: tuple[str, ...]
+    never_best: tuple[str, ...]
 
 
 @cache

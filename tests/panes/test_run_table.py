@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from rltui.panes.rows.row import rows_of
 from rltui.panes.runs.listed_run import fitted_summary
-from rltui.panes.runs.outcome import extreme
+from rltui.panes.runs.outcome import extreme, outcome_of
 from rltui.panes.runs.run_columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.run_expression import parse_expression
 from rltui.panes.runs.run_facts import RunFacts, RunSettings
@@ -78,6 +79,15 @@ def test_settings_and_metrics_are_columns() -> None:
     for text, names in (("setting:lr", "abc"), ("-setting:lr", "bac"), ("metric:reward", "cba")):
         assert "".join(run.view.name for run in sorted_runs(RunOrder.parse(text), runs)) == names
     assert column_named("nothing") is None and RunOrder.parse("nothing") == RunOrder()
+
+
+def test_the_loss_of_a_critic_has_no_best_value() -> None:
+    """It is lowest before anything is learnt; the loss on held-out data is an outcome."""
+    run = MadeRun()
+    for tag in ("critic/vf_loss", "val/loss"):
+        run.add(tag, [0.0, 2.0, 1.0])
+    best = [outcome_of(row).best for row in rows_of(run, ["critic/vf_loss", "val/loss"])]
+    assert best == [None, 0.0]
 
 
 def test_groups_say_best_median_and_spread() -> None:

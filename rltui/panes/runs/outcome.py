@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.rules.metric_roles import metric_roles
 
 if TYPE_CHECKING:
     from rltui.panes.rows.row import Row
@@ -33,12 +34,17 @@ class Outcome(NamedTuple):
 
 
 def outcome_of(row: Row) -> Outcome:
-    """Last and best value of a row; only a metric with a direction has a best one."""
+    """Last and best value of a row; only a metric with a direction has a best one.
+
+    The loss of a critic has none: it is lowest before anything is learnt.
+    """
     metric = row.name.metric if row.name is not None else None
     direction = metric.direction if metric is not None else "none"
     outcome = Outcome(row.title, row.tag, row.unit, direction, row.value)
     series = row.main
-    if series is None or direction not in ("up", "down"):
+    if series is None or metric is None or direction not in ("up", "down"):
+        return outcome
+    if metric.id in metric_roles().never_best:
         return outcome
     best = extreme(series, highest=direction == "up", at_step=row.at_step)
     if best is None:
