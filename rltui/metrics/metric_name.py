@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.text import in_sentence
+from rltui.metrics.glossary_files import glossary
 from rltui.schema.metric import Metric, Statistic
+
+ROUNDING = 1e-4  # relative, of values in single precision
+LEAST_PERCENT = 10.0  # a share in percent soon exceeds it; lower values above one are no shares
 
 
 class MetricName(NamedTuple):
@@ -43,6 +47,24 @@ class MetricName(NamedTuple):
         if self.scale >= 0:
             return self.title
         return f"{'One minus' if self.offset == 1 else 'Minus'} {in_sentence(self.title)}"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether values may contradict its title."""
+        return self.metric is not None and bool(self.metric.beyond)
+
+    def title_up_to(self, highest: float) -> str:
+        """The title of values as written of which this is the highest: a share of 1.7 is none.
+
+        Values in percent keep the title of a share.
+        """
+        metric = self.metric
+        if metric is None or metric.bounds is None or not self.bounded or self.scale != 1.0:
+            return self.shown_title
+        if not metric.bounds[1] * (1 + ROUNDING) < highest < LEAST_PERCENT:
+            return self.shown_title
+        other = glossary().metrics[metric.beyond].title
+        return self.title.replace(metric.title, other, 1)
 
     @property
     def direction_note(self) -> str:

@@ -54,14 +54,15 @@ Interval = Annotated[tuple[float, float], IntervalField(infinite=True)]
 class Metric(NamedTuple):
     """A quantity of a training run and how to interpret it.
 
-    healthy, watch_for: descriptions of normal and of alarming values, empty if unknown. importance: position
-    in the pane, from 1. group: shared by the statistics of a distribution, empty for other metrics;
-    statistic: which of them this is; both follow from an id that ends with one, unless they are given.
-    bounds: inclusive limits, may be infinite; a value outside is a bug in the log, not bad training. range:
-    scale of charts. healthy_range: if `healthy` states numbers; may be infinite. Rules use neither of these
-    ranges. smooth: false where a moving average would be misleading, as for schedules, counters and
-    coefficients. within: for the time of a phase of a step, the metrics whose time may include it, innermost
-    first. derived: values that a pane derives, with formulas.
+    healthy, watch_for: descriptions of normal and of alarming values, empty if unknown. importance:
+    position in the pane, from 1. group: shared by the statistics of a distribution, empty for other
+    metrics; statistic: which of them this is; both follow from an id that ends with one, unless they are
+    given. bounds: inclusive limits, may be infinite; a value outside is a bug in the log, not bad training.
+    range: scale of charts. beyond: the metric whose title a series has that exceeds the bounds.
+    healthy_range: if `healthy` states numbers; may be infinite. Rules use neither of these ranges. smooth:
+    false where a moving average would be misleading, as for schedules, counters and coefficients. within:
+    for the time of a phase of a step, the metrics whose time may include it, innermost first. derived:
+    values that a pane derives, with formulas.
     """
 
     id: MetricId
@@ -80,6 +81,7 @@ class Metric(NamedTuple):
     smooth: bool = True
     bounds: Interval | None = None
     range: Interval | None = None
+    beyond: Annotated[str, TextField(empty=True)] = ""
     healthy_range: Interval | None = None
     within: tuple[MetricId, ...] = ()
     derived: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.config.user_config import UserHardware
 from rltui.metrics.frameworks.recognise import FrameworkMatch
+from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import NO_POINTS, NOTHING_READ, Finding, RunHealth
@@ -108,6 +109,10 @@ class RunView:
     def names(self) -> MetricNames:
         """The names of its tags."""
         return self._shared.names(self.recognition.label)
+
+    def shown_title(self, name: MetricName) -> str:
+        """The title of a series, unless its values contradict it."""
+        return name.title_up_to(self.run.series[name.tag].extent()[1]) if name.bounded else name.shown_title
 
     @property
     def tag_index(self) -> TagIndex:

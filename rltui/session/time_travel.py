@@ -95,7 +95,7 @@ class RunAtStep:
         return (last - first) / (series.count - 1) * SMALL_PART < self._interval_of_steps()
 
     def _interval_of_steps(self) -> float:
-        """The smallest mean distance of the points of a tag that reaches the second half of the run's steps."""
+        """The smallest mean distance of points, of tags that reach the second half of the run's steps."""
         if self._interval is None:
             middle = sum(self.span) / 2
             spans = [(one.first_step, one.last_step, one.count) for one in self.run.series.values()]

@@ -57,7 +57,7 @@ def test_all_faults_are_told_at_once(folder: Path) -> None:
     (folder / "reward.toml").write_text('[pain]\nx = 1\n[[metric]]\nid = "reward.mean"\n')
     told = "\n".join(_told(folder))
     assert "policy.toml: line 9: metric[policy.kl].direction must be one of: up, down" in told
-    assert "policy.toml: line 14: metric[policy.two].units is unknown; permitted: bounds" in told
+    assert "policy.toml: line 14: metric[policy.two].units is unknown; permitted: beyond, bounds" in told
     assert "policy.toml: line 18: metric[Policy KL].id must be lower-case words" in told
     assert "reward.toml: line 1: pain is unknown; permitted: metric, pane" in told
     assert "reward.toml: needs 'pane'" in told

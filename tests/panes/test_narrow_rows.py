@@ -72,11 +72,11 @@ def test_run_lines_use_the_room_there_is(width: int, whole: bool) -> None:
     """The key metric of another run is cut only where its name does not fit."""
     other = MadeRun(name="other", modified=NOW - 100)
     title = "Accuracy · tiny/words of the hard half @16"
-    other.add("val-core/tiny/words of the hard half/acc/mean@16", np.arange(9.0))
+    other.add("val-core/tiny/words of the hard half/acc/mean@16", np.arange(9.0) / 10)
     screen = opened(believable(), other)
     screen.choose_run("verl-grpo-a")
     line = next(one for one in screen.text(width, 45).splitlines() if one.startswith(" ● other"))
-    assert (title in line) is whole and line.rstrip().endswith("8.000")
+    assert (title in line) is whole and line.rstrip().endswith("0.800")
 
 
 def test_no_hints_for_settings_that_are_not_there() -> None:

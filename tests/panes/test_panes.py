@@ -356,8 +356,20 @@ def test_an_own_axis_is_shown_on_its_own(view: RunView) -> None:
     assert drawn is not None and drawn.points == 3
 
 
+@pytest.mark.parametrize(
+    ("values", "title"),
+    [([0.2, 0.9, 1.0], "Accuracy"), ([0.99, 1.68, 1.68], "Score"), ([31.0, 44.5, 60.0], "Accuracy")],
+)
+def test_a_value_above_one_is_called_no_accuracy(values: list[float], title: str) -> None:
+    """Trainers log as accuracy what a reward function returns; shares may be in percent."""
+    view = MadeRun()
+    view.add("val-core/news/acc/mean@1", values)
+    (row,) = rows_of(view, ["val-core/news/acc/mean@1"])
+    assert row.title == f"{title} · news @1"
+
+
 def test_updates_in_a_run_of_environment_steps_are_drawn_over_their_own_count() -> None:
-    """518 updates beside four million steps would be one column; what stopped early, or is rare, keeps its place."""
+    """518 updates beside four million steps would be one column; what stopped early keeps its place."""
     view = MadeRun("a", "baselines")
     view.add("r", np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
     view.add("approxkl", np.arange(518.0), step=range(1, 519))

@@ -34,11 +34,12 @@ def test_impossible_values_accuse_the_metric() -> None:
 
 
 def test_a_share_in_percent_is_no_fault() -> None:
-    """Some programs log a win rate of 27.9; most values must be above one, none above 100."""
+    """Some programs log a win rate of 27.9; most values must be above one, some above ten, none above 100."""
     for values, code in (
         ([0.0, 27.9, 30.5, 100.0], "percent"),
         ([0.1, 0.2, 27.9, 0.3], "impossible-value"),
         ([27.9, 30.5, 140.0], "impossible-value"),
+        ([0.99, 1.68, 1.68], "impossible-value"),
     ):
         evaluator = new_evaluator()
         evaluator.feed([fresh("reward.zero_std_fraction", values)])

@@ -29,14 +29,14 @@ def validation_answer(run: RunValues) -> Answer | None:
         if 2 * int(values.step[-1]) < newest:  # a score of the first steps says nothing about the run now
             continue
         metric = glossary().metrics[canonical]
-        name, last = run.name(values.tag), float(values.value[-1])
-        text = f"{name.title} is {_text(last, canonical)} at step {format_step(int(values.step[-1]))}"
+        title, last = run.view.shown_title(run.name(values.tag)), float(values.value[-1])
+        text = f"{title} is {_text(last, canonical)} at step {format_step(int(values.step[-1]))}"
         if len(values.value) > 1 and metric.direction in ("up", "down"):
             at = int(values.value.argmax() if metric.direction == "up" else values.value.argmin())
             best = float(values.value[at])
             where = f"{_text(best, canonical)} at step {format_step(int(values.step[at]))}"
             text += ", the best so far" if best == last else f"; the best was {where}"
-        last_value = values.fact(name.title, metric.unit, text=_text(last, canonical), told=True)
+        last_value = values.fact(title, metric.unit, text=_text(last, canonical), told=True)
         return Answer(f"{text}.", (last_value,))
     return None
 

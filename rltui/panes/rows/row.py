@@ -343,7 +343,7 @@ def _row(
     band = len(names) > 1
     findings = {id(finding): finding for name in names for finding in by_tag.get(name.tag, ())}
     own_axis, at_step = as_of.step_of(view.run.series[main.tag])
-    title = main.shown_title
+    title = view.shown_title(main)
     if band and title.lower().endswith(" mean"):
         title = title[:-5]
     return Row(

@@ -10,6 +10,7 @@ from rltui.common.arrays import Floats, median
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.draw.numbers import format_short
+from rltui.metrics.metric_name import LEAST_PERCENT
 from rltui.rules.evaluated_series.ended_series import Silence, ended
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
@@ -53,7 +54,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     odd = each.impossible
     if odd is not None and each.plan.bounds is not None:
         low, high = each.plan.bounds
-        if (low, high) == (0.0, 1.0) and 1.0 < odd.worst <= 100.0 and 2 * odd.count > ticks.points:
+        if (low, high) == (0.0, 1.0) and LEAST_PERCENT <= odd.worst <= 100.0 and 2 * odd.count > ticks.points:
             most = format_short(odd.worst)
             message = f"{tag}: up to {most}, in percent where others write shares; shown as written"
             return [*found, Problem("info", "percent", where, message, count=odd.count)]
