@@ -13,6 +13,7 @@ from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.large_chart import Plot, Stroke, draw
 from rltui.screen.saved_layout import save_layout
 from rltui.screen.start import build
+from rltui.screen.state import ChartOverlay
 from rltui.session.session import Session
 from tests.support.runs.made_run import NOW, MadeRun, finding
 from tests.support.screen.screens import Screen, opened, screen_of
@@ -65,6 +66,27 @@ def test_an_outlier_is_cut_off_and_marked(value: float, mark: str, edge: int) ->
     assert mark in found[edge] and sum(mark in line for line in found[2:-3]) == 1
     drawn = [line for line in found[2:-4] if any("⠀" < char <= "⣿" for char in line)]
     assert len(drawn) > 15
+
+
+@pytest.mark.parametrize("key", ["Z", "0", "pageup", " ", "ctrl+d", "w"])
+def test_a_key_that_needs_a_zoomed_chart_says_so(key: str) -> None:
+    """Nothing happens over the whole run, and the panes below keep their steps."""
+    screen = opened_with(with_outlier())
+    before = lines(screen)
+    screen.press(key)
+    assert lines(screen) != before and screen.message.endswith("; z zooms in")
+    assert screen.state.time.window == 0
+
+
+def test_the_next_run_shows_the_same_metric() -> None:
+    """A chart goes along with the run below it, and closes if that does not log the metric."""
+    screen = opened_with(run("a", loss=[1.0, 2.0]), run("b", loss=[3.0, 4.0]))
+    screen.press(">")
+    top = screen.overlays[-1]
+    assert isinstance(top, ChartOverlay) and top.row.last == 4.0 and screen.message == "b"
+    screen = opened_with(run("a", loss=[1.0, 2.0]), run("c", other=[5.0, 6.0]))
+    screen.press(">")
+    assert not screen.overlays and screen.message == "c does not log Loss"
 
 
 def test_a_key_shows_outliers_in_all_charts_and_is_remembered(tmp_path: Path) -> None:

@@ -112,6 +112,23 @@ def _zoom(
     chart.zoom, chart.y_range = (start, start + size), None
 
 
+def _zoom_out(state: AppState, chart: ChartOverlay) -> None:
+    if _is_zoomed(state, chart):
+        _zoom(state, chart, 2.0, chart.cursor)
+
+
+def _is_zoomed(state: AppState, chart: ChartOverlay) -> bool:
+    """Whether a part of the run is shown; if not, this is said."""
+    if chart.zoom is None:
+        state.notify(f"the whole run is shown; {state.options.keys.hint_of('zoom-in')} zooms in")
+    return chart.zoom is not None
+
+
+def _pan(state: AppState, chart: ChartOverlay, share: float) -> None:
+    if _is_zoomed(state, chart):
+        pan(state, chart, share)
+
+
 def pan(state: AppState, chart: ChartOverlay, share: float) -> None:
     """Move the visible range by a share of its size, within the whole range."""
     if chart.zoom is None:
@@ -122,8 +139,24 @@ def pan(state: AppState, chart: ChartOverlay, share: float) -> None:
     chart.zoom = (low + by, high + by)
 
 
-def _reset(chart: ChartOverlay) -> None:
-    chart.zoom = chart.y_range = None
+def _reset(state: AppState, chart: ChartOverlay) -> None:
+    if _is_zoomed(state, chart):
+        chart.zoom = chart.y_range = None
+
+
+def _turn_run(state: AppState, chart: ChartOverlay, action: str) -> None:
+    """Show the same metric of the next or previous run; close the chart if that does not log it."""
+    before = shown_run.run(state)
+    actions.perform(state, action)
+    view = shown_run.run(state)
+    if view is None or before is None or view is before:
+        return
+    tag, name = before.tag_index.counterpart(chart.row.tag, view.tag_index), view.name
+    state.overlays.remove(chart)
+    if tag is not None:
+        navigation.go_to_chart(state, tag)
+    run_name = shown_run.short_name(state, name)
+    state.notify(run_name if tag is not None else f"{run_name} does not log {chart.row.title}")
 
 
 def _turn_log(state: AppState, chart: ChartOverlay) -> None:
@@ -226,12 +259,17 @@ _ACTIONS: dict[str, Callable[[AppState, ChartOverlay, str], None]] = {
     "home": lambda state, chart, _: _set_cursor(chart, -math.inf),
     "end": lambda state, chart, _: _cursor_to_newest(state, chart),
     "zoom-in": lambda state, chart, _: _zoom(state, chart, 0.5, chart.cursor),
-    "zoom-out": lambda state, chart, _: _zoom(state, chart, 2.0, chart.cursor),
-    "page-up": lambda state, chart, _: pan(state, chart, -0.5),
-    "page-down": lambda state, chart, _: pan(state, chart, 0.5),
-    "half-up": lambda state, chart, _: pan(state, chart, -0.25),
-    "half-down": lambda state, chart, _: pan(state, chart, 0.25),
-    "reset": lambda state, chart, _: _reset(chart),
+    "zoom-out": lambda state, chart, _: _zoom_out(state, chart),
+    "page-up": lambda state, chart, _: _pan(state, chart, -0.5),
+    "page-down": lambda state, chart, _: _pan(state, chart, 0.5),
+    "half-up": lambda state, chart, _: _pan(state, chart, -0.25),
+    "half-down": lambda state, chart, _: _pan(state, chart, 0.25),
+    "reset": lambda state, chart, _: _reset(state, chart),
+    "window": lambda state, chart, _: state.notify(
+        f"charts have a range of their own; {state.options.keys.hint_of('zoom-in')} zooms in"
+    ),
+    "next-run": lambda state, chart, _: _turn_run(state, chart, "next-run"),
+    "previous-run": lambda state, chart, _: _turn_run(state, chart, "previous-run"),
     "axis": lambda state, chart, _: _turn_axis(state, chart),
     "log": lambda state, chart, _: _turn_log(state, chart),
     "outliers": lambda state, chart, _: _turn_outliers(state, chart),
