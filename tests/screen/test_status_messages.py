@@ -131,6 +131,8 @@ def test_a_run_that_ended_is_never_live_again() -> None:
         assert "p: newest step" in screen.text()
         screen.press(back)
         assert screen.message == "last step again"
+    screen.press("]")
+    assert screen.message == "this is the newest step"
 
 
 def test_going_forward_ends_at_now() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rltui.common.text import in_sentence
+from rltui.panes.pane_tabs import pane_title
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.input import navigation
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
@@ -277,20 +279,21 @@ def _overlay_metric(state: AppState, tag: str) -> None:
 def _hide(state: AppState, pane: str) -> None:
     """Hide a pane from the tabs, or show it again; on the overview the one hidden last."""
     pane = pane or state.selection.pane
-    hidden = state.saved.hidden
+    hidden, view = state.saved.hidden, shown_run.run(state)
     if pane == "overview" and hidden:  # hiding goes to the overview, so that the key undoes itself
         pane = hidden[-1]
+    title = pane if view is None else in_sentence(pane_title(view, pane))
     if pane in hidden:
         hidden.remove(pane)
-        state.notify(f"{pane} is among the tabs again")
+        state.notify(f"{title} is among the tabs again")
     elif pane in ("overview", "findings"):
-        state.notify(f"{pane} cannot be hidden")
+        state.notify(f"{title} cannot be hidden")
     else:
         hidden.append(pane)
         if state.selection.pane == pane:
             navigation.go(state, "overview")
         key = state.options.keys.hint_of("hide")
-        state.notify(f"{pane} is hidden; {key} on the overview shows it again")
+        state.notify(f"{title} is hidden; {key} on the overview shows it again")
 
 
 # ---- sharing

@@ -346,6 +346,9 @@ def travel(state: AppState, direction: int) -> None:
     view, time = shown_run.run(state), state.time
     if view is None:
         return
+    if direction > 0 and time.at_step is None:
+        state.notify("this is the newest step")
+        return
     first, last = span_of(view.run)
     step = max(round((last - first) * TIME_SHARE), 1)
     to = (last if time.at_step is None else time.at_step) + direction * step
