@@ -30,6 +30,11 @@ def facts(name: str, reward: list[float], **settings: float | str) -> RunFacts:
     return RunFacts(run, NOW, RunSettings(lambda view: known))
 
 
+def facts_of(run: MadeRun) -> RunFacts:
+    """A run without settings."""
+    return RunFacts(run, NOW, RunSettings(lambda view: HParams({})))
+
+
 @pytest.mark.parametrize("points", [3, 500, 30_000])
 @pytest.mark.parametrize("highest", [True, False])
 def test_the_best_value_is_the_extreme_of_all_points(points: int, highest: bool) -> None:
@@ -79,6 +84,14 @@ def test_settings_and_metrics_are_columns() -> None:
     for text, names in (("setting:lr", "abc"), ("-setting:lr", "bac"), ("metric:reward", "cba")):
         assert "".join(run.view.name for run in sorted_runs(RunOrder.parse(text), runs)) == names
     assert column_named("nothing") is None and RunOrder.parse("nothing") == RunOrder()
+
+
+def test_a_reason_is_given_once() -> None:
+    """Findings on two metrics may have one title and one step."""
+    run = MadeRun()
+    run.add("critic/rewards/mean", np.ones(30))
+    run.found = [finding(id=each, title="worse than at the start") for each in ("below-start", "rate-below")]
+    assert facts_of(run).why == "worse than at the start @212"
 
 
 def test_the_loss_of_a_critic_has_no_best_value() -> None:

@@ -72,8 +72,11 @@ def share_done(step: int | None, total: int | None) -> float | None:
 
 
 def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, unjudged: str) -> str:
-    """A run in one line: the two worst unexplained findings, a stall or a deleted log, its last error."""
-    parts = [f"{one.title or one.id}{_at(one)}" for one in findings if one.rank][:2]
+    """A run in one line: the two worst unexplained findings, a stall or a deleted log, its last error.
+
+    Findings that read alike, of the reward and of the rate of success, are one.
+    """
+    parts = list(dict.fromkeys(f"{one.title or one.id}{_at(one)}" for one in findings if one.rank))[:2]
     if alive.state == "stalled":
         age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap and alive.gap >= 1 else ""
