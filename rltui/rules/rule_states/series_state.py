@@ -7,6 +7,7 @@ from collections.abc import Set
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
+from rltui.rules.evaluated_series.carried_values import CarriedValues
 from rltui.rules.evaluated_series.evaluated_moments import Moments, moments_between
 from rltui.rules.evaluated_series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.evaluated_series.ratio import Ratio, Waiting
@@ -95,6 +96,12 @@ class RuledTicks:
         made = self.ticks.serial
         self.ticks.feed(steps, values, self._evaluate, late)
         return self.ticks.serial != made or self.ticks.nonfinite_count > 0
+
+    def replace(self, steps: Ints, values: Floats, late: int) -> None:
+        """Judge these points instead of all so far; as `feed`."""
+        self.rewind(np.iinfo(np.int64).min)
+        self.ticks.points = 0
+        self.feed(steps, values, late)
 
     def make_late_ticks(self) -> bool:
         """Make the ticks that are late; returns as `feed`."""
@@ -368,7 +375,7 @@ class SeriesState:
     """The states of all rules on one tag of a run."""
 
     __slots__ = (
-        "impossible", "nonzero", "number", "plan", "ratios", "ruled", "step_time", "unpaired",
+        "carried", "impossible", "nonzero", "number", "plan", "ratios", "ruled", "step_time", "unpaired",
         "user_states", "waiting",
     )  # fmt: skip
 
@@ -383,6 +390,8 @@ class SeriesState:
         if plan.nonzero_rules is not None:
             ticks = Ticks(plan.tag, plan.canonical)
             self.nonzero = RuledTicks(ticks, plan.held_out, plan.moment_offset, plan.nonzero_rules, logged)
+        # Of an outcome, until it is known that values are not repeated.
+        self.carried = CarriedValues() if plan.canonical in metric_roles().outcomes else None
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
         self.ratios: tuple[tuple[RatioState, int], ...] = ()  # with the side of this series
         self.unpaired: list[RatioState] = []  # those whose other series has not begun
@@ -402,7 +411,7 @@ class SeriesState:
             values = values * plan.scale + plan.offset
         if plan.limits is not None:
             self.impossible = impossible_values(plan.limits, steps, values, self.impossible)
-        changed = self.ruled.feed(steps, values, late) or len(self.user_states) > 0
+        changed = self._judge(steps, values, late) or len(self.user_states) > 0
         if self.nonzero is not None:
             kept = values != 0
             changed |= self.nonzero.feed(steps[kept], values[kept], late)
@@ -414,9 +423,24 @@ class SeriesState:
             changed |= ratio.feed(side, steps, values, late)
         return changed
 
+    def _judge(self, steps: Ints, values: Floats, late: int) -> bool:
+        """Evaluate the rules on points, without those that only repeat a measurement."""
+        if self.carried is None:
+            return self.ruled.feed(steps, values, late)
+        found = self.carried.found
+        steps, values = self.carried.measured(steps, values)
+        if self.carried.found and not found:
+            self.ruled.replace(steps, values, late)
+            return True
+        if self.carried.decided and not found:
+            self.carried = None
+        return self.ruled.feed(steps, values, late)
+
     def rewind(self, step: int) -> None:
         """Remove points at or above a step, which a restart supersedes."""
         self.ruled.rewind(step)
+        if self.carried is not None:
+            self.carried.rewind()
         if self.nonzero is not None:
             self.nonzero.rewind(step)
         for state in self.user_states:
