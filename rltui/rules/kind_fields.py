@@ -22,7 +22,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "lasting",
         "steps",
     ),
-    "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "recent"),
+    "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "recent", "record"),
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),
     "trend": ("noises", "relative", "absolute"),
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),

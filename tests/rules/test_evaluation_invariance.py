@@ -425,7 +425,7 @@ def test_after_a_join_one_waiting_rule_is_settled_per_step() -> None:
     evaluator, left = new_evaluator(), []
     series = healthy("grpo", Shape(n=CAP + 100))
     evaluator.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])
-    for k in range(CAP - 1, CAP + 100):
+    for k in range(CAP - 1, CAP + 150):
         evaluator.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
         waits = [state for each in evaluator.series.values() for state in each.ruled.unsettled]
         left.append(sum(state.recording for state in waits))

@@ -408,3 +408,19 @@ def test_where_no_response_ever_ended_there_is_none_to_learn_from(noise: np.rand
     assert quiet({"reward.mean": reward[:13], "lengths.response_clip_fraction": some})
     learnt = np.concatenate([np.ones(13), np.linspace(1, 0, 10), np.zeros(37)])
     assert not ids(evaluator_of({"reward.mean": reward, "lengths.response_clip_fraction": learnt}), "warning")
+
+
+def test_a_ratio_of_two_constants_says_nothing_of_the_reward_of_a_step() -> None:
+    """Return and length that are constant at first, and then learn, are no change of the reward function."""
+    random = np.random.default_rng(11)
+    returns = np.append(np.full(79, 2.0), np.linspace(1.5, 24, 400) + 0.3 * random.normal(size=400))
+    lengths = np.append(np.full(79, 31.0), np.linspace(40, 180, 400) + 2 * random.normal(size=400))
+    assert quiet({"reward.episode_return.mean": returns, "lengths.episode.mean": lengths})
+
+
+def test_little_entropy_that_halves_moves_kl_by_little() -> None:
+    """Entropy from 0.08 to 0.03 nats is within a KL of 0.004: the reference need not move with the policy."""
+    random = np.random.default_rng(12)
+    entropy = np.append(np.full(10, 0.08), np.linspace(0.08, 0.03, 90)) + 0.002 * random.normal(size=100)
+    kl = np.linspace(0.0005, 0.004, 100)
+    assert quiet({"policy.entropy": entropy, "policy.kl_ref": kl})

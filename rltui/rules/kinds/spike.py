@@ -4,7 +4,9 @@ The usual level is the median of the last 50 ticks or the level at the start, wh
 return to the start is not a spike; with `recent` only the former. The jump must also exceed the noise, whose
 robust deviation is at least `floor` (a share of the usual level), because a quiet series has a tiny
 deviation, of which twice the usual level would be very many. `recurring` > 0 counts single ticks beyond the
-limit among the last 40, for gradients that explode repeatedly without staying high.
+limit among the last 40, for gradients that explode repeatedly without staying high. With `record` the level
+must also exceed all single ticks before: of a series that is often near zero and often not, a median can be
+either.
 
 An outlier is one value far beyond the usual level, between usual values: a single batch, not a drift. The
 condition holds once the ticks after it have shown that the change did not last. Ticks of a long run are
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.common.arrays import Floats
 from rltui.rules.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
 from rltui.rules.evaluated_series.robust_statistics import medians
 from rltui.rules.evaluated_series.rolling_window import BEFORE, RollingWindow
@@ -62,12 +65,22 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         return None
     noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
     limit = np.maximum(limit, usual + rule.number("sigmas", 6) * noise)
+    if rule.number("record", 0.0):
+        limit = np.maximum(limit, _highest_before(window, length))
     beyond = rows > limit[:, None]
     began = first_in(window, beyond, rows.shape[1])
     if recurring:
         count = beyond.sum(axis=1)
         return ConditionStates(count >= recurring, count == 0, value, limit, began)
     return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began)
+
+
+def _highest_before(window: RollingWindow, length: int) -> Floats:
+    """(m,) the largest size of a tick before the newest `length` ones; 0 without any."""
+    size = np.maximum.accumulate(np.abs(window.ticks.value[: int(window.at[-1]) + 1]))
+    before = window.at - length
+    found: Floats = np.where(before >= 0, size[np.maximum(before, 0)], 0.0)
+    return found
 
 
 def outlier_idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
