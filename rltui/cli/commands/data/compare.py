@@ -33,6 +33,7 @@ from rltui.panes.runs.run_facts import RunSettings
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
+from rltui.session.sister_runs import SisterComparison
 
 MAX_ROWS = 20  # without --all
 LARGE_PERCENTAGE = 1000.0  # shown as a factor
@@ -107,29 +108,39 @@ def command(
         if comparison is None:
             emit_text(f"{view.name} and {base.name}: no common {axis} to compare at")
             continue
-        title = f"{view.name} against {base.name}, at {_place(comparison)}"
-        if form == "markdown":
-            emit(f"### {in_markdown(title)}")
-        else:
-            emit_text(title, "  ")
-        if (sisters := sister_comparisons.get(view.name)) is not None:
-            emit_text(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
-        for finding in speed_findings(view, base):
-            emit_text(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
-        emit()
+        _print_about(view, base, comparison, sister_comparisons.get(view.name), form)
         shown = comparison.differences if every else _important(comparison)
         omitted |= dict.fromkeys(_print(shown, markdown=form == "markdown"))
-        hidden = len(comparison.differences) - len(shown)
-        outside = sum(difference.outside for difference in comparison.differences)
-        more = f"; {hidden} more with --all" if hidden else ""
-        count = len(comparison.differences)
-        metrics = f"{count} metric{'s' * (count != 1)}"
         emit()
-        emit_text(f"{outside} of {metrics} outside the baseline's spread{more}{_settings(known, view, base)}")
+        emit_text(f"{_counts(comparison, len(shown))}{_settings(known, view, base)}")
         emit()
     if form != "markdown":
         emit_text("▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
     note_omitted([*omitted])
+
+
+def _print_about(
+    view: RunView, base: RunView, comparison: Comparison, sisters: SisterComparison | None, form: str
+) -> None:
+    """Print what stands above the table: which runs, where, the sister runs, and findings on speed."""
+    title = f"{view.name} against {base.name}, at {_place(comparison)}"
+    if form == "markdown":
+        emit(f"### {in_markdown(title)}")
+    else:
+        emit_text(title, "  ")
+    if sisters is not None:
+        emit_text(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
+    for finding in speed_findings(view, base):
+        emit_text(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
+    emit()
+
+
+def _counts(comparison: Comparison, shown: int) -> str:
+    """How many metrics are outside the baseline's spread, and how many are not shown."""
+    count = len(comparison.differences)
+    outside = sum(difference.outside for difference in comparison.differences)
+    more = f"; {count - shown} more with --all" if count > shown else ""
+    return f"{outside} of {count_of(count, 'metric')} outside the baseline's spread{more}"
 
 
 def _settings(known: RunSettings, view: RunView, base: RunView) -> str:

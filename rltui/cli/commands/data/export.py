@@ -88,24 +88,29 @@ def command(
 
         runs = run_filter(logdirs, run_glob)
     selection = PointSelection(logdirs, runs, metrics, all_sources, verify)
+    work = Work(engine, shard)
     if follow:
-        elsewhere = shard is not None or engine.name != "local"
-        if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify or elsewhere:
+        if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify or work != Work():
             raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")
         from rltui.cli.export.follow_points import follow as follow_points
 
         follow_points(selection)
         return
-    if kind not in ("scalars", "findings") and (shard is not None or engine.name != "local"):
+    if kind not in ("scalars", "findings") and work != Work():
         raise click.UsageError(f"--shard and --engine go with scalars and findings, not with --kind {kind}")
     if form == "parquet":
         if output in (None, "-"):
             raise click.UsageError("--format parquet needs --output")
         require_extra("parquet", "export as Parquet")
+    _export(selection, kind, form, output, work)
+
+
+def _export(selection: PointSelection, kind: str, form: str, output: str | None, work: Work) -> None:
+    """Write one kind of records in a format."""
     if kind == "findings":
         from rltui.cli.export.findings import export_findings
 
-        export_findings(selection, form, output, Work(engine, shard))
+        export_findings(selection, form, output, work)
     elif kind != "scalars":
         if form == "jsonl":
             raise click.UsageError(f"--kind {kind} needs --format csv or parquet")
@@ -115,6 +120,6 @@ def command(
     elif form == "parquet":
         from rltui.cli.export.parquet import export_parquet
 
-        export_parquet(selection, str(output), Work(engine, shard))
+        export_parquet(selection, str(output), work)
     else:
-        export_lines(selection, form, output, Work(engine, shard))
+        export_lines(selection, form, output, work)

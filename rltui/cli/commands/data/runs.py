@@ -91,25 +91,13 @@ def command(
     """
     head = {"schema": 1, "logdir": clean(logdirs[0])}
     as_json = as_json or form == "json"
-    evaluated: EvaluatedRuns
-    facts: Sequence[ListedRun]
+    sisters = as_json or "sisters" in f"{columns},{sort}"
     try:
         if _needs_settings(columns, sort) or is_run_expression(run_glob):
-            from rltui.panes.runs.run_facts import RunFacts
-            from rltui.panes.runs.selection import settings_below
-
-            session = load(logdirs, run_glob, charts=False)
-            evaluated, settings = of_session(session), settings_below(logdirs)
-            now = time.time()
-            facts = [
-                RunFacts(session.runs[each.name], now, settings, sister_comparison=each.sister_comparison)
-                for each in evaluated.verdicts
-            ]
+            evaluated, facts = _with_settings(logdirs, run_glob)
         else:
-            compare_sisters = as_json or "sisters" in f"{columns},{sort}"
-            evaluated = evaluate_runs(
-                logdirs, run_glob, compare_sisters=compare_sisters, how=Work(cached=not no_cache)
-            )
+            how = Work(cached=not no_cache)
+            evaluated = evaluate_runs(logdirs, run_glob, compare_sisters=sisters, how=how)
             facts = [ListedVerdict(verdict) for verdict in evaluated.verdicts]
     except NothingReadError as error:
         if as_json:
@@ -132,6 +120,21 @@ def command(
         by = None if sort is None else _column_named(sort.removeprefix("-"), facts)
         _print_runs(facts, _columns_of(columns, facts), form, by, texts or None)
     leave(WRONG if evaluated.incomplete or evaluated.unreadable() else 0)
+
+
+def _with_settings(
+    logdirs: tuple[str, ...], run_glob: str | None
+) -> tuple[EvaluatedRuns, Sequence[ListedRun]]:
+    """The runs with all of their metrics and settings, which cached verdicts do not have."""
+    from rltui.panes.runs.run_facts import RunFacts
+    from rltui.panes.runs.selection import settings_below
+
+    session = load(logdirs, run_glob, charts=False)
+    evaluated, settings, now = of_session(session), settings_below(logdirs), time.time()
+    return evaluated, [
+        RunFacts(session.runs[each.name], now, settings, sister_comparison=each.sister_comparison)
+        for each in evaluated.verdicts
+    ]
 
 
 def _needs_settings(columns: str, sort: str | None) -> bool:
