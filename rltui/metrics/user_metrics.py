@@ -14,15 +14,17 @@ from rltui.schema.fields import KeyPath, dotted_key
 from rltui.schema.metric import Metric, NameTarget
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
-_OTHER_SCALE = (".std", ".var", "_std", "gini", "fraction", "rate", "accuracy", "count", "coef")
+_REWARD_UNITS = ("score", "return")
+_SPREADS = ("std", "var")
 
 
-def _is_on_reward_scale(canonical: str | None) -> bool:
+def _is_on_reward_scale(metric: Metric | None) -> bool:
     """Whether a metric is a mean or an extreme of the reward."""
     return (
-        canonical is not None
-        and canonical.startswith(_REWARD)
-        and not any(word in canonical for word in _OTHER_SCALE)
+        metric is not None
+        and metric.id.startswith(_REWARD)
+        and metric.unit in _REWARD_UNITS
+        and not metric.id.endswith(_SPREADS)
     )
 
 
@@ -100,7 +102,8 @@ class UserMetrics:
                 if name in names:
                     return declared
             low, high = environment.reward_min, environment.reward_max
-            if low is not None and high is not None and low < high and _is_on_reward_scale(canonical):
+            on_scale = _is_on_reward_scale(self.metric(canonical or ""))
+            if on_scale and low is not None and high is not None and low < high:
                 return (low, high)
         if canonical is None:
             return None

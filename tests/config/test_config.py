@@ -129,6 +129,17 @@ cooldown = 600
     assert names.name("env/gsm8k/format").declared_range == (0.0, 1.0)
 
 
+def test_the_range_of_rewards_is_that_of_means_alone(own: Path) -> None:
+    """Neither spreads nor shares have the range of rewards that an environment declares."""
+    own.write_text('[environments."*"]\nreward_min = 0\nreward_max = 2\n')
+    names = MetricNames("oat", load_config())
+    ranges = {
+        metric.canonical: metric.declared_range
+        for metric in map(names.name, ("actor/rewards", "actor/rewards_std", "actor/pass@k"))
+    }
+    assert ranges == {"reward.mean": (0.0, 2.0), "reward.std": None, "reward.pass_at_n": None}
+
+
 def test_the_users_word_beats_the_frameworks(own: Path) -> None:
     """An alias wins over what a framework means by the name."""
     own.write_text('[aliases]\n"actor/ppo_kl" = "policy.kl_ref"')
