@@ -494,8 +494,8 @@ def test_rows_of_one_environment_are_no_training() -> None:
     results = "episode,reward,length\n" + "".join(f"{k},{k % 3}.5,9\n" for k in range(12))
     for name, is_log in (("eval_results.csv", False), ("rewards.csv", True)):
         assert FORM.matches(name, results.encode()) is is_log
-    policies = "policy,episode,reward,seed\n" + "".join(f"p{k // 5},{k % 5},0.5,{k // 5}\n" for k in range(12))
-    assert not FORM.matches("eval_results.csv", policies.encode())
+    table = "policy,episode,reward,seed\n" + "".join(f"p{k // 5},{k % 5},0.5,{k // 5}\n" for k in range(12))
+    assert not FORM.matches("eval_results.csv", table.encode())
     checkpoints = results.replace("\n", "00\n").replace("length00", "length")  # of a training, every so often
     assert FORM.matches(
         "eval_results.csv", checkpoints.replace("00\n", "\n").replace("\n1,", "\n100,").encode()

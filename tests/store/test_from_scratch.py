@@ -58,7 +58,6 @@ def test_sessions_appended_to_one_file(tmp_path: Path) -> None:
     assert codes == {"from-scratch"}
 
 
-
 def test_a_counter_after_counted_lines_begins_from_scratch(tmp_path: Path) -> None:
     """Lines of a console that are counted before its counter begins are an earlier training, not superseded.
 
