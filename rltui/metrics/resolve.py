@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from rltui.common.named_tuple import NamedTuple
@@ -124,9 +125,10 @@ class MetricNames:
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as in file names
             guess = self._guess(tag.replace("_", "/", 1))
         if guess is None and framework is None and (learner := learner_prefix().match(tag)):  # as on consoles
-            guess = self._guess(plainly_spelled(tag[learner.end() :]))
-            if guess is not None and not guess.found.part:
-                guess = guess._replace(found=guess.found._replace(part=learner[1].replace("_", " ")))
+            named, part = self.name(tag[learner.end() :]), re.sub("[_/]", " ", learner[1])
+            if named.recognised:
+                named = named._replace(tag=tag)
+                return named if named.part else named._replace(title=f"{named.title} · {part}", part=part)
         if guess is None and framework is None:
             plain = self._known.words.without_container(plain)
             guess = self._guess(plain)

@@ -143,11 +143,12 @@ def is_varying(writer_key: str) -> bool:
 
 @cache
 def learner_prefix() -> re.Pattern[str]:
-    """The prefix of names of one of several learners, with a group without its `/`: `arm_no kl/reward`."""
+    """The prefix of names of one of several learners, `arm_no kl/seed_2/reward`, with a group without its `/`."""
     words, numbered = (
         "|".join(sorted(map(word_of, keys))) for keys in (log_keys().learners, log_keys().writers)
     )
-    return re.compile(rf"((?:{words})_[^/]{{1,60}}|(?:{numbered})_\d{{1,9}}|[a-z]{{2,12}}_\d{{1,3}})/(?=.)")
+    label = rf"(?:(?:{words})_[^/]{{1,60}}|(?:{numbered})_\d{{1,9}}|[a-z]{{2,12}}_\d{{1,3}})"
+    return re.compile(rf"({label}(?:/{label})*)/(?=.)")
 
 
 def word_of(writer_key: str) -> str:
