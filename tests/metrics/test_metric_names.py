@@ -637,6 +637,10 @@ def test_names_that_lost_their_slashes(
         ("eps_history", "policy.exploration", "", False),
         ("rewardHistory", "reward.mean", "", False),
         ("episode_lengths_list", "lengths.episode.mean", "", False),
+        ("dqn_rewards", "reward.episode_return.mean", "", False),
+        ("gradient_norms", "optimizer.grad_norm", "", False),
+        ("pid_4079/steps", "lengths.episode.mean", "pid 4079", False),
+        ("agent_SB3 DQN/seed_53/reward", "reward.mean", "agent SB3 DQN seed 53", False),
     ],
 )
 def test_words_of_unknown_loops_are_found_in_any_order(
