@@ -502,6 +502,14 @@ def test_rows_of_one_environment_are_no_training() -> None:
     )
 
 
+def test_a_row_of_settings_is_no_log() -> None:
+    """One row without a step and a metric says how a training was made; a second row makes a log of it."""
+    settings = "n_epoch,batch_size,gamma\n100,128,0.99\n"
+    assert not FORM.matches("training_info.csv", settings.encode())
+    assert FORM.matches("training_info.csv", f"{settings}101,128,0.99\n".encode())
+    assert FORM.matches("training_info.csv", b"batch_size,loss\n128,0.5\n")
+
+
 def test_results_of_settings_are_no_log() -> None:
     """Names in the first columns that differ from row to row; an evaluation needs steps to be a curve."""
     table = "algorithm,reward_config,reward_mean\n" + "".join(

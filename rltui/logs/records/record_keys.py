@@ -143,7 +143,7 @@ def is_varying(writer_key: str) -> bool:
 
 @cache
 def learner_prefix() -> re.Pattern[str]:
-    """The prefix of names of one of several learners, such as `arm_no kl/seed_2/`, and without its last `/`."""
+    """The prefix of names of one of several learners, as in `arm_no kl/seed_2/reward`: a group, and a `/`."""
     words, numbered = (
         "|".join(sorted(map(word_of, keys))) for keys in (log_keys().learners, log_keys().writers)
     )

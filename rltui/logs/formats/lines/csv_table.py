@@ -286,10 +286,10 @@ def _matches(name: str, head: bytes) -> bool:
         name, steps, [record.get(steps[0]) for record in header.records(lines[1:-1])]
     ):
         return False
-    if not steps and _is_data_set(name, numbers):
-        return False
+    if not steps and (_is_data_set(name, numbers) or (len(lines) <= count + 1 and not _has_metric(numbers))):
+        return False  # or a single row, of settings
     typical = log_file_names.is_telling(log_file_names.without_vague_words(name)) or not numbers
-    if not (steps or typical or any(map(_is_metric, numbers))):
+    if not (steps or typical or _has_metric(numbers)):
         return False  # other results, such as of a simulation
     return bool(numbers) or cut
 
@@ -299,10 +299,10 @@ def _is_comment(line: bytes) -> bool:
     return line.startswith(b"#") or not line.strip()
 
 
-def _is_metric(column: str) -> bool:
+def _has_metric(columns: Sequence[str]) -> bool:
     """Whether a column is named like a metric of a training."""
     known = log_file_names.names()
-    return (known.column.search(column) or known.telling.search(column.lower())) is not None
+    return any(known.column.search(each) or known.telling.search(each.lower()) for each in columns)
 
 
 def _is_data_set(name: str, numbers: Sequence[str]) -> bool:
