@@ -552,6 +552,7 @@ def test_a_console_of_such_lines_is_recognised_behind_other_output(tmp_path: Pat
         "".join(f"Episode {k} | Reward: {k}.5\n" for k in range(1, 9)).join(("```\n", "```\n")),
         "| Episode | Reward | Note |\n|---|---:|---|\n"
         + "".join(f"| {k} | {k}.5 | 0.25 |\n" for k in range(1, 9)),
+        "| Episode | Reward |\n|---|---:|\n" + "".join(f"| {k} | {k}.5 |\n" for k in range(1, 9)),
         "".join(f"- **Episode {k}**: Reward = {k}.5\n" for k in range(1, 9)),
     ],
 )

@@ -44,7 +44,7 @@ _WIDE = regex(r"\s*[│┃║|,]\s*|\s{2,}")
 _TUPLE = regex(r"[(\[][^()\[\]]+[)\]]")  # names or numbers in brackets
 _ENTRY = regex(rf"""\{{?\s*(['"])([^'"{{}}]{{1,80}})\1\s*:\s*(['"]?)({PLAIN_NUMBER})\3,?\s*\}}?,?""")
 _MAX_HEADING = 400  # characters
-_COLUMNS = range(3, 65)
+_FEWEST_COLUMNS, _MOST_COLUMNS = 3, 64  # without bars between them; with bars, two are enough
 _MAX_LABELS = 256  # distinct row labels
 _NAMES, _VALUES = "name", "value"  # first cells of a row of names, and of the row of their numbers
 _MAX_NUMBERS = 1000  # of one table
@@ -106,6 +106,8 @@ class PrintedTables:
             return self._parse_labelled_row(text) if "|" in text else None
         values = [float(value) for value in _BETWEEN.split(text.rstrip(_SIDES + ",% ")) if value]
         for names in self._headings:
+            if len(names) < _FEWEST_COLUMNS and "|" not in text:
+                continue
             if len(names) == len(values) or (names[-1] == "etc." and len(names) <= len(values) + 1):
                 known = log_keys().samples.names
                 pairs = zip(names, values, strict=False)
@@ -140,7 +142,9 @@ class PrintedTables:
         commas = "," in text and (in_brackets or all(len(each.split()) == 1 for each in text.split(",")))
         if not (commas or _APART.search(text)) or ":" in text or len(text) > _MAX_HEADING:
             return
-        ways = [names for names in (_WIDE.split(text), text.replace("|", " ").split()) if _is_heading(names)]
+        fewest = 2 if "|" in text else _FEWEST_COLUMNS
+        split = (_WIDE.split(text), text.replace("|", " ").split())
+        ways = [names for names in split if _is_heading(names, fewest)]
         if ways and words().telling.search(text):
             self._headings = ways
 
@@ -189,9 +193,9 @@ class PrintedTables:
         return numbers
 
 
-def _is_heading(names: list[str]) -> bool:
+def _is_heading(names: list[str], fewest: int) -> bool:
     return (
-        len(names) in _COLUMNS
+        fewest <= len(names) <= _MOST_COLUMNS
         and len(set(names)) == len(names)
         and all(map(_CELL_NAME.fullmatch, names))
         and any(counter_of(name) is not None for name in names)
