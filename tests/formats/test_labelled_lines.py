@@ -63,6 +63,7 @@ def read(text: str) -> Rows:
         ("statistics:[('average_q', nan), ('cumulative_steps', 7)]", 7, {"average_q": float("nan")}),
         ("update 7 average reward is 2.5", 7, {"average reward": 2.5}),
         ("step 7 | generation: 30.5s (50.0%)", 7, {"generation": 30.5}),
+        ("Step 7 | Reward: 1.0 | GT Answer: 42", 7, {"Reward": 1.0}),
         ("[ 1000 eps] reward: 3.5", 1000, {"reward": 3.5}),
         ("Gen 7: best=3.5 avg=1.25", 7, {"max_fitness": 3.5, "avg_fitness": 1.25}),
         ("Generation 7/50 | Best: -3.5 | Mean: 1.25 | species: 4", 7,
