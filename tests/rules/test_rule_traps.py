@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.support.runs.evaluators import evaluator_of, fresh, ids, names_of, new_evaluator
 from tests.support.runs.synthetic_runs import Shape, healthy
@@ -46,6 +47,21 @@ def test_a_spread_of_actions_that_is_always_nan() -> None:
     ]
     broken = evaluator_of({"policy.action_std": np.append(np.ones(100), np.full(100, np.nan))})
     assert [(problem.level, problem.code) for problem in broken.diagnostics()] == [("warning", "non-finite")]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "code"),
+    [
+        ("validation.return.mean", np.nan, "not-reported"),
+        ("policy.approx_kl", np.nan, "not-reported"),
+        ("policy.approx_kl", np.inf, "non-finite"),
+        ("reward.mean", np.nan, "non-finite"),
+        ("critic.loss", np.nan, "non-finite"),
+    ],
+)
+def test_a_column_that_is_always_nan(metric: str, value: float, code: str) -> None:
+    """What this training does not measure is NaN throughout; a reward or a loss is broken then."""
+    assert [problem.code for problem in evaluator_of({metric: np.full(60, value)}).diagnostics()] == [code]
 
 
 def test_entropy_of_continuous_actions_falls_below_zero(noise: np.random.Generator) -> None:

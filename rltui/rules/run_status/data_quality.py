@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -42,7 +43,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     if (
         ticks.nonfinite_count == ticks.points
         and ticks.points >= PLACEHOLDER_POINTS
-        and canonical.startswith(metric_roles().nan_if_undefined)
+        and (not canonical or canonical.startswith(metric_roles().nan_if_undefined))
+        and (ticks.nonfinite is None or math.isnan(ticks.nonfinite.note[1]))
     ):
         message = f"{tag}: always NaN, taken as not defined for this training"
         return [Problem("info", "not-reported", where, message)]
