@@ -10,20 +10,24 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
 
 # The stamp depends on pyproject.toml: a changed dependency installs again.
-$(VENV)/.runtime: pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rltui needs Python 3.11 or newer; call make PYTHON=python3.11" >&2; exit 2; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml $(VENV)/.runtime
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+	@touch $(VENV)/.runtime $@
 
 demo: $(VENV)/.runtime  ## set up and open the monitor on a recorded run that breaks while you watch
 	@$(BIN)/rltui demo
 
-test: lint types contract pytest  ## set up and run everything CI runs
+# mypy and the import contracts use one core each, and so fill those that pytest leaves idle.
+test: $(VENV)/.dev  ## set up and run everything CI runs
+	@$(MAKE) --no-print-directory --jobs=4 lint types contract pytest
 
 lint: $(VENV)/.dev  ## ruff: errors and formatting
 	$(BIN)/ruff check .
