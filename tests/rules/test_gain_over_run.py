@@ -28,11 +28,12 @@ SHAPES = {
 
 def _correlated(rng: np.random.Generator, size: int, keep: float) -> np.ndarray:
     """Normal noise of deviation 1, neighbours of which correlate by `keep`."""
-    found, value = np.empty(size), rng.normal()
-    for k in range(size):
-        value = keep * value + np.sqrt(1 - keep**2) * rng.normal()
-        found[k] = value
-    return found
+    value, *draws = rng.normal(size=size + 1).tolist()
+    found, share = [], float(np.sqrt(1 - keep**2))
+    for draw in draws:
+        value = keep * value + share * draw
+        found.append(value)
+    return np.array(found)
 
 
 def _judged(
