@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -36,7 +37,8 @@ DEPRECATED = re.compile(
 )
 
 
-def texts() -> Iterator[tuple[str, str, str]]:
+@cache
+def texts() -> list[tuple[str, str, str]]:
     """Where each text of the tables stands, the key that holds it, and the text."""
 
     def walk(found: object, place: str, key: str) -> Iterator[tuple[str, str, str]]:
@@ -49,8 +51,9 @@ def texts() -> Iterator[tuple[str, str, str]]:
         elif isinstance(found, str) and key in (*SENTENCES, *PHRASES):
             yield place, key, found
 
-    for path in sorted(set(DATA.rglob("*.toml")) - {DATA / "json_schemas.toml"}):  # names of fields
-        yield from walk(tomllib.loads(path.read_text("utf-8")), path.stem, "")
+    paths = sorted(set(DATA.rglob("*.toml")) - {DATA / "json_schemas.toml"})  # names of fields
+    tables = [(tomllib.loads(path.read_text("utf-8")), path.stem) for path in paths]
+    return [text for table, name in tables for text in walk(table, name, "")]
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
