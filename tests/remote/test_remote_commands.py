@@ -23,7 +23,7 @@ __all__ = ["memory", "own_cache"]
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 WHEN = 1_700_000_000.0
-TREES = ("verl-grpo-nan", "sb3-ppo-resume", "rllib-ppo", "toy-stale")
+TREES = ("verl-grpo-nan", "sb3-ppo-resume", "rllib-ppo")
 AGES = re.compile(r'"(?:age|now)": [0-9.e+-]+')
 
 
