@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.logs.follow.read_all import read_all
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.session.session import Session
 from rltui.store.continued_runs import Lineage, lineage
@@ -101,7 +102,9 @@ def test_real_resume_of_transformers() -> None:
         "runs/Nov20_07-37-07_vm": None,
         "runs/Nov20_07-37-16_vm": {"run": "runs/Nov20_07-37-07_vm", "step": 101},
     }
-    session = Session.load([LOGS])
+    session = Session()
+    for each in read_all([LOGS]):
+        session.apply((each,))
     told = [problem for problem in of_session(session).diagnostics() if problem.code == "continues"]
     assert [problem.message for problem in told] == [
         "continues trl/grpo-qwen-resume/runs/Nov20_07-37-07_vm at step 101"
