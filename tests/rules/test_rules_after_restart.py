@@ -90,7 +90,7 @@ OWN = Config(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     name=st.sampled_from(SICK),
     seed=st.integers(0, 999),

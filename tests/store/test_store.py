@@ -378,7 +378,7 @@ def test_last_step_does_not_fall_while_a_step_is_half_read() -> None:
     assert seen == sorted(seen)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     st.integers(1, 5),
     st.integers(0, 400),
