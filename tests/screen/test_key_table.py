@@ -315,7 +315,7 @@ def read_lines(screen: Screen, size: tuple[int, int]) -> list[str]:
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 @pytest.mark.parametrize("before", ["E", "3 e", "?"])
-@pytest.mark.parametrize("key", ["down", "ctrl+d", " ", "pagedown"])
+@pytest.mark.parametrize("key", ["down", "ctrl+d", "pagedown"])
 @pytest.mark.usefixtures("_few_problems")
 def test_keys_that_move_show_every_line_of_a_text(size: tuple[int, int], before: str, key: str) -> None:
     """Lines without a metric are as reachable as others, and no key skips any; `g` returns to the first."""
