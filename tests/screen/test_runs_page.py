@@ -120,6 +120,15 @@ def test_a_narrow_list_tells_long_reasons_below_names() -> None:
     assert not any("└" in one.text for one in screen.frame(80, 12).lines)  # few rows are for runs
 
 
+def test_long_names_leave_room_for_the_best_values() -> None:
+    """At 80 columns, whoever asks which runs are worth going on with sees the last and the best value."""
+    made = [short_run(f"sb3csv-flappy-PPO_MLP_rew100_2Mio_seed_{seed}") for seed in range(30)]
+    made[0].found = [finding(title="a reason that takes a third of a line of 80 cells, and more")]
+    made[1].add("critic/rewards/mean", [0.0123, 0.0012], step=[493_685, 500_000])
+    heads = run_list(made).frame(80, 24).lines[1].text
+    assert heads.split() == ["run", "last", "best", "@step", "step"], heads
+
+
 def test_the_selected_run_of_a_long_narrow_list_is_in_sight_with_its_reason() -> None:
     """Moving through runs with reasons in their own lines scrolls both lines into sight."""
     made = [short_run(f"run_{number}") for number in range(30)]

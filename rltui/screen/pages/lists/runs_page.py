@@ -27,7 +27,8 @@ MIN_REASON_CELLS = 14
 NARROW = 100  # cells below which reasons get the room of less important columns
 VERY_NARROW = 60  # cells below which names get that of all columns but the last value
 MIN_REASON_ROWS = 16  # of the screen, from which reasons that are too long have lines of their own
-NAME_PERCENT, NAME_PERCENT_BESIDE_SHORT = 22, 45  # of the width, for names; beside short reasons
+# Of the width, for names; beside short reasons, 80 cells have room for a last and a best value and the step
+NAME_PERCENT, NAME_PERCENT_BESIDE_SHORT = 22, 42
 NAME_PERCENT_VERY_NARROW = 55
 WELL = "nothing is wrong"  # of a run without a reason
 SIGN_CELLS = 6  # before the name: mark, state, health
