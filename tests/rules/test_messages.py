@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -43,3 +44,12 @@ def test_a_sentence_has_one_pair_of_parentheses() -> None:
     assert re.search(r" from the reference \(limit 3; up to [78]\.\d+ at step \d+\)$", found.message), (
         found.message
     )
+
+
+def test_all_that_broke_is_named() -> None:
+    """Whoever looks for the first metric that broke finds a reward that broke before the gradients."""
+    values = {"reward.mean": [0.5] * 30 + [math.nan] * 20, "optimizer.grad_norm": [0.5] * 32 + [math.nan] * 18}
+    found = evaluator_of(values).findings()
+    broken = next(one for one in found if one.id == "numerical-breakdown")
+    assert [item.canonical for item in broken.evidence] == ["reward.mean", "optimizer.grad_norm"]
+    assert any("reward.mean" in one.canonical for one in found if not one.symptom)  # its row is marked
