@@ -48,7 +48,8 @@ def test_a_sentence_has_one_pair_of_parentheses() -> None:
 
 def test_all_that_broke_is_named() -> None:
     """Whoever looks for the first metric that broke finds a reward that broke before the gradients."""
-    values = {"reward.mean": [0.5] * 30 + [math.nan] * 20, "optimizer.grad_norm": [0.5] * 32 + [math.nan] * 18}
+    broke_at = {"reward.mean": 30, "optimizer.grad_norm": 32}
+    values = {metric: [0.5] * at + [math.nan] * (50 - at) for metric, at in broke_at.items()}
     found = evaluator_of(values).findings()
     broken = next(one for one in found if one.id == "numerical-breakdown")
     assert [item.canonical for item in broken.evidence] == ["reward.mean", "optimizer.grad_norm"]

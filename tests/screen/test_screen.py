@@ -359,6 +359,18 @@ def test_explain_says_what_is_known() -> None:
     assert "No glossary entry knows this key" in screen.text()
 
 
+@pytest.mark.parametrize(("last", "where"), [(0.947, "0.947, within"), (-0.345, "-0.345, outside")])
+def test_explain_says_whether_a_value_is_healthy(last: float, where: str) -> None:
+    """A newcomer who asks what explained variance is wants to know whether that of the run is bad."""
+    run = believable()
+    run.add("critic/vf_explained_var", [0.2] * 40 + [last])
+    screen = opened(run)
+    screen.go_to_tag("critic/vf_explained_var")
+    screen.press("e")
+    assert f"{where} the healthy range (0.8 to 1)" in screen.text()
+    assert f"({last!r})" not in screen.text()  # all digits only where they are not shown already
+
+
 def test_filter_narrows_and_escape_clears() -> None:
     """`/` takes words, globs and regexes; the board follows; Escape shows everything again."""
     screen = opened()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from rltui.common.text import count_of, fit
 from rltui.draw.cells import BLANK, Line, cut, hanging, line, wrap
 from rltui.draw.numbers import format_limits, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.panes.charts.healthy_range import healthy_range_of
 from rltui.panes.explanations import explained_entry_of_name
 from rltui.panes.render.lines.hparams_lines import labels
 from rltui.panes.render.lines.pane_lines import finding_text
@@ -46,7 +49,11 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     parts = [("meaning", "No glossary entry knows this key. It is shown as it was logged.")]
     entry = explained_entry_of_name(name, state.session.config) if name is not None else None
     if entry is not None:
-        parts = [("meaning", entry.metric.meaning), *entry.parts()]
+        parts = [("meaning", entry.metric.meaning)]
+        for label, text in entry.parts():
+            parts.append((label, text))
+            if label == "healthy" and (own := _beside_healthy_range(row)):
+                parts.append(("this run", own))
     heading = ""
     for label, text in parts:
         heading = label or heading
@@ -61,6 +68,15 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
         lines.append(BLANK)
         lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
     return ListContent(lines, items, row.title)
+
+
+def _beside_healthy_range(row: Row) -> str:
+    """`0.947, within the healthy range (0.8 to 1)`; empty where that is not known."""
+    healthy, last = healthy_range_of(row), row.last
+    if healthy is None or last is None or not math.isfinite(last) or row.unreported:
+        return ""
+    where = "within" if healthy[0] <= last <= healthy[1] else "outside"
+    return f"{format_value(last, row.unit).strip()}, {where} the healthy range ({format_limits(*healthy)})"
 
 
 def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tuple[int, str]]:
@@ -101,7 +117,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     if row.against is not None and row.against.step is not None:
         median = f"{row.value_text}, the median up to step {format_step(row.against.step)}"
         facts.insert(1, ("compared", f"{median}: {row.change_text.strip()} against the baseline"))
-    if newest is not None and abs(newest) >= 1e-12 and "." in facts[0][1]:
+    exact = newest is not None and repr(newest) == facts[0][1].strip()
+    if newest is not None and not exact and abs(newest) >= 1e-12 and "." in facts[0][1]:
         facts[0] = ("last", f"{facts[0][1]}   ({newest!r})")
     metric = row.name.metric if row.name is not None else None
     if metric is not None and metric.bounds is not None:
