@@ -68,9 +68,10 @@ def test_hiding_undoes_itself() -> None:
     assert screen.state.saved.hidden == [] and "among the tabs again" in screen.message
     screen.press("V")
     assert "cannot be hidden" in screen.message
-    screen.go("reward-model")
-    screen.press("V")
-    assert screen.message.startswith("reward model is hidden")
+    for pane, tab in (("reward-model", "reward model"), ("perf", "MFU")):  # as its tab is called
+        screen.go(pane)
+        screen.press("V")
+        assert screen.message.startswith(f"{tab} is hidden")
 
 
 def test_a_section_of_another_run_says_what_there_is() -> None:

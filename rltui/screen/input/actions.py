@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.common.text import in_sentence
-from rltui.panes.pane_tabs import pane_title
+from rltui.panes.pane_tabs import PANES
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.input import navigation
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
@@ -279,10 +278,10 @@ def _overlay_metric(state: AppState, tag: str) -> None:
 def _hide(state: AppState, pane: str) -> None:
     """Hide a pane from the tabs, or show it again; on the overview the one hidden last."""
     pane = pane or state.selection.pane
-    hidden, view = state.saved.hidden, shown_run.run(state)
+    hidden = state.saved.hidden
     if pane == "overview" and hidden:  # hiding goes to the overview, so that the key undoes itself
         pane = hidden[-1]
-    title = pane if view is None else in_sentence(pane_title(view, pane))
+    title = PANES[pane].tab if pane in PANES else pane
     if pane in hidden:
         hidden.remove(pane)
         state.notify(f"{title} is among the tabs again")
