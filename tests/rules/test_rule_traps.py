@@ -440,3 +440,12 @@ def test_little_entropy_that_halves_moves_kl_by_little() -> None:
     entropy = np.append(np.full(10, 0.08), np.linspace(0.08, 0.03, 90)) + 0.002 * random.normal(size=100)
     kl = np.linspace(0.0005, 0.004, 100)
     assert quiet({"policy.entropy": entropy, "policy.kl_ref": kl})
+
+
+def test_a_value_loss_that_grows_while_the_return_is_at_its_best_is_a_remark() -> None:
+    """A second phase of learning pays ten times as much: the errors of the critic grow with what it predicts."""
+    random = np.random.default_rng(13)
+    returns = np.concatenate((np.linspace(5, 13, 60), np.linspace(13, 28, 40), np.full(80, 28.0)))
+    loss = np.append(np.full(124, 1.5), np.linspace(30, 90, 56)) * random.uniform(0.8, 1.2, 180)
+    series = {"reward.episode_return.mean": returns + 0.3 * random.normal(size=180), "critic.loss": loss}
+    assert quiet(series)
