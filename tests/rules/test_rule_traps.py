@@ -443,7 +443,7 @@ def test_little_entropy_that_halves_moves_kl_by_little() -> None:
 
 
 def test_a_value_loss_that_grows_while_the_return_is_at_its_best_is_a_remark() -> None:
-    """A second phase of learning pays ten times as much: the errors of the critic grow with what it predicts."""
+    """A second phase that pays ten times as much: errors of the critic grow with what it predicts."""
     random = np.random.default_rng(13)
     returns = np.concatenate((np.linspace(5, 13, 60), np.linspace(13, 28, 40), np.full(80, 28.0)))
     loss = np.append(np.full(124, 1.5), np.linspace(30, 90, 56)) * random.uniform(0.8, 1.2, 180)
