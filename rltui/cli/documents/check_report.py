@@ -90,10 +90,7 @@ def _details(
     if common := common_findings(verdicts, at_step=at_step):
         yield "Several runs:"
         for one in common:
-            words, room = _common(one), text_width(WIDTH) - 4
-            first, *rest = [words] if cell_width(words) <= room else wrap(words, room)
-            yield f"  {marks[one.severity]} {first}"
-            yield from (f"    {part}" for part in rest)
+            yield from _item(f"  {marks[one.severity]} ", _common(one))
         yield ""
 
 
@@ -115,15 +112,9 @@ def _runs(
             fine += 1
             if fine > MAX_OK_RUNS:
                 continue
-        name, facts = verdict.title(logdirs), _facts(verdict, at_step)
-        head, whole = colored(name, "strong"), 5 + cell_width(name) + cell_width(facts)
-        if text_width(whole) == whole:
-            yield f"{marks[verdict.health]} {head}   {facts}"
-        else:  # the terminal would break the line within a word
-            yield f"{marks[verdict.health]} {head}"
-            yield from (f"      {line}" for line in wrap(facts, text_width(WIDTH) - 6))
+        yield from _titled(marks[verdict.health], verdict.title(logdirs), _facts(verdict, at_step))
         if verdict.unjudged:
-            yield from (f"      {line}" for line in wrap(_unjudged(verdict), text_width(WIDTH) - 6))
+            yield from _indented(_unjudged(verdict))
         for finding, below in found:
             yield from _finding(finding, below, marks)
         if state is not None:
@@ -139,10 +130,7 @@ def _files_and_data(problems: Sequence[Problem]) -> Iterator[str]:
     yield "Files and data:"
     told = _told(problems)
     for problem in told[:MAX_PROBLEMS]:
-        words = f"{problem.level}: {problem.text}"
-        first, *rest = wrap(words, text_width(WIDTH) - 4) or [""]
-        yield f"  {first}"
-        yield from (f"    {part}" for part in rest)
+        yield from _item("  ", f"{problem.level}: {problem.text}")
     if len(told) > MAX_PROBLEMS:
         yield f"  and {len(told) - MAX_PROBLEMS} more; --json has all"
 
@@ -158,14 +146,8 @@ def _worst_runs(verdicts: Sequence[Verdict], logdirs: Sequence[str], marks: dict
         return
     yield "The worst runs:" if len(worst) > 1 else "The worst run:"
     for verdict, finding in worst[:MAX_WORST_RUNS]:
-        name, words = verdict.title(logdirs), f"{finding.title or finding.id}, {finding.since}"
-        whole = 7 + cell_width(name) + cell_width(words)
-        head = f"  {marks[verdict.health]} {colored(name, 'strong')}"
-        if text_width(whole) == whole:
-            yield f"{head}   {words}"
-        else:
-            yield head
-            yield from (f"      {line}" for line in wrap(words, text_width(WIDTH) - 6))
+        words = f"{finding.title or finding.id}, {finding.since}"
+        yield from _titled(marks[verdict.health], verdict.title(logdirs), words, indent="  ")
     if len(worst) > MAX_WORST_RUNS:
         more = len(worst) - MAX_WORST_RUNS
         yield f"  and {more:,} more; `rltui runs LOGDIR --sort why` lists the worst runs first"
@@ -248,7 +230,31 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
     if finding.look_next and finding.rank:
         parts.append(f"look next at {', '.join(finding.look_next)}")
     for part in parts:
-        yield from (f"      {line}" for line in wrap(part, text_width(WIDTH) - 6))
+        yield from _indented(part)
+
+
+def _titled(mark: str, name: str, words: str, indent: str = "") -> Iterator[str]:
+    """A run and what is said of it, which is below its name where a terminal would break it within a word."""
+    head = f"{indent}{mark} {colored(name, 'strong')}"
+    whole = cell_width(f"{indent}x {name}   {words}")
+    if text_width(whole) == whole:
+        yield f"{head}   {words}"
+    else:
+        yield head
+        yield from _indented(words)
+
+
+def _indented(text: str) -> Iterator[str]:
+    """The lines of a text below the name of a run."""
+    yield from (f"      {line}" for line in wrap(text, text_width(WIDTH) - 6))
+
+
+def _item(begin: str, text: str) -> Iterator[str]:
+    """The lines of a text in a list. begin: what precedes the first line."""
+    room = text_width(WIDTH) - 4
+    first, *rest = [text] if cell_width(text) <= room else wrap(text, room)
+    yield f"{begin}{first}"
+    yield from (f"    {part}" for part in rest)
 
 
 def _courses(finding: Finding) -> str:
