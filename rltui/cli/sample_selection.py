@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.printing import note
+from rltui.cli.printing import emit, note, to_json
+from rltui.common.markdown_text import in_markdown
 from rltui.common.text import clean
 from rltui.logs.sample_layouts.sample import Sample, SampleHead, nearest_step
+from rltui.panes.context_panes.samples_pane import samples_pane
+from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
+from rltui.run_context.samples.run_samples import RunSamples
 from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.run_context.samples.sample_query import Filter, SortKey, sorted_heads
+
+_WIDTH = 120  # cells of the table of evaluations
 
 
 def chosen_samples(
@@ -31,6 +37,22 @@ def chosen_samples(
     for sample in _samples(catalog, (head for head in ordered if wanted.keeps_head(head))):
         if wanted.keeps_text(sample):
             yield sample
+
+
+def print_evaluations(run: str, catalog: Catalog, form: str) -> int:
+    """Print pass rates by data set and step. Returns their number."""
+    evaluations = catalog.snapshot().evaluations
+    if form == "jsonl":
+        for evaluation in evaluations:
+            emit(to_json({"run": run, **evaluation_record(evaluation)}))
+    elif evaluations:
+        pane = samples_pane(RunSamples(evaluations=evaluations), None)
+        if form == "markdown":
+            emit(f"### {in_markdown(clean(run))}\n\n{evaluations_markdown(pane)}")
+        else:
+            lines = evaluation_lines(pane, _WIDTH)
+            emit("\n".join([clean(run), *(line.text.rstrip() for line in lines)]))
+    return len(evaluations)
 
 
 def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:

@@ -66,7 +66,7 @@ def test_steps_without_a_pass_count_as_zero() -> None:
 
 
 def test_the_command_and_the_pane_show_them(tmp_path: Path) -> None:
-    """`snapshot --pane samples` in each form; the pane's lines fit."""
+    """`samples --evaluations` in each form; the pane's lines fit; training samples alone have none."""
     (tmp_path / "r" / "run").mkdir(parents=True)
     (tmp_path / "r" / "run" / "metrics.jsonl").write_text('{"step": 1, "loss": 1.0}\n')
     for step in (5, 10):
@@ -77,12 +77,18 @@ def test_the_command_and_the_pane_show_them(tmp_path: Path) -> None:
         for folder in ("validation", "rollouts"):
             path = tmp_path / "r" / "run" / folder / f"{step}.jsonl"
             write_rows(path, rows)
-    words = ["snapshot", tmp_path, "--pane", "samples", "--format"]
-    found = json.loads(rltui(*words, "json").out)["evaluations"]
-    assert [(one["step"], one["pass_rate"], one["k"], one["pass_at_k"]) for one in found] == [
+    lines = [
+        json.loads(text)
+        for text in rltui("samples", tmp_path, "--evaluations", "--format", "jsonl").out.split("\n")
+        if text
+    ]
+    assert [(one["step"], one["pass_rate"], one["k"], one["pass_at_k"]) for one in lines] == [
         (5, 0.25, 2, 0.5), (10, 0.5, 2, 0.5)]  # fmt: skip
-    assert "25% @2 50% n=4" in rltui(*words, "text").out
-    assert "| val | 10 | 50.0 % | 50.0 % (k=2) |" in rltui(*words, "markdown").out
+    assert "25% @2 50% n=4" in rltui("samples", tmp_path, "--evaluations").out
+    assert (
+        "| val | 10 | 50.0 % | 50.0 % (k=2) |"
+        in rltui("samples", tmp_path, "--evaluations", "--format", "markdown").out
+    )
     (catalog,) = catalogs_of([str(tmp_path / "r")]).values()
     catalog.refresh(10.0)
     pane = samples_pane(catalog.snapshot(), 10)

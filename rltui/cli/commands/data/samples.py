@@ -9,7 +9,7 @@ import click
 from rltui.cli.arguments import LOGDIRS, RUN, readable_logdirs
 from rltui.cli.loading import run_filter
 from rltui.cli.printing import emit, fail, note, to_json
-from rltui.cli.sample_selection import chosen_samples
+from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.common.text import clean
 from rltui.logs.sample_layouts.sample import Sample
 from rltui.run_context.samples.run_catalogs import catalogs_of
@@ -38,6 +38,9 @@ _READ_SECONDS = 3600.0  # practically unlimited
 )
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="0 prints all.")
 @click.option("--group", metavar="ID", help="Only samples of this group (prompt).")
+@click.option(
+    "--evaluations", is_flag=True, help="In place of samples: pass rates of each data set over steps."
+)
 @click.option("--format", "form", type=click.Choice(("text", "jsonl", "markdown")), default="text")
 def command(
     logdirs: tuple[str, ...],
@@ -48,6 +51,7 @@ def command(
     expression: str,
     limit: int,
     group: str | None,
+    evaluations: bool,
     form: str,
 ) -> None:
     """Print rollouts: prompt, response, reward and what else was written of them.
@@ -57,6 +61,7 @@ def command(
       rltui samples runs/grpo --step last --sort reward
       rltui samples runs/grpo --filter 'stop=length' --limit 3
       rltui samples runs/ --format jsonl --limit 0 | jq .reward
+      rltui samples runs/grpo --evaluations
     """
     logdirs, _ = readable_logdirs(logdirs)
     if step not in (None, "last") and not step.isdigit():
@@ -78,6 +83,9 @@ def command(
         if catalog.left_out:
             note(f"{run}: {catalog.left_out:,} samples more than are held; they are left out")
         found += len(catalog.heads)
+        if evaluations:
+            printed += print_evaluations(run, catalog, form)
+            continue
         samples = chosen_samples(run, catalog, wanted, step=step, group=group, sort=sort, reverse=reverse)
         for sample in islice(samples, limit - printed if limit else None):
             _print(run, sample, form, first=not printed)
@@ -87,7 +95,7 @@ def command(
         of = "" if run_glob is None else f" of a run {clean(run_glob)!r}"
         fail(f"{where}: no samples found{of}; most trainers write them only when they are told to")
     if not printed:
-        note("no sample matches")
+        note("no samples of an evaluation" if evaluations else "no sample matches")
 
 
 def _print(run: str, sample: Sample, form: str, *, first: bool) -> None:

@@ -32,8 +32,14 @@ INDENT = 2  # cells, of the text below the title of an entry
     type=FrameworkArgument(),
     help="Only what this framework writes, with its own names.",
 )
+@click.option("--terms", is_flag=True, help="Terms such as advantage or clipping instead of metrics.")
+@click.option(
+    "--problems",
+    is_flag=True,
+    help="Problems: what they mean, what to look at, what to do, instead of metrics.",
+)
 @JSON_LINES
-def command(pane: str | None, framework: str | None, as_json: bool) -> None:
+def command(pane: str | None, framework: str | None, terms: bool, problems: bool, as_json: bool) -> None:
     """Print what every metric means, pane by pane, what to look at first on top; then problems and terms.
 
     \b
@@ -41,8 +47,14 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
       rltui glossary | less
       rltui glossary --pane policy
       rltui glossary --framework trl-grpo
+      rltui glossary --problems
       rltui glossary --json | jq -r '[.canonical, .title] | @tsv'
     """
+    if terms or problems:
+        if pane is not None or framework is not None:
+            raise click.UsageError("--terms and --problems go with neither --pane nor --framework")
+        _print_definitions(terms, problems, as_json)
+        return
     book = glossary()
     note_problems(book.problems)
     pane = (pane_id(pane) or pane) if pane is not None else None
@@ -63,17 +75,30 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     blocks = [_pane(each, metrics, written or {}) for each, metrics in shown if metrics]
     emit("\n\n".join(blocks))
     if pane is None and framework is None:
-        emit("\n" + _definitions("Problems", definitions().problem))
-        emit("\n" + _definitions("Terms", definitions().term))
+        emit()
+        _print_definitions(terms=True, problems=True, as_json=False)
 
 
-def _definitions(heading: str, entries: Sequence[Term | TrainingProblem]) -> str:
-    lines = [heading, "=" * len(heading)]
-    for entry in entries:
-        lines += ["", entry.title]
-        for label, text in entry.parts():
-            lines += [" " * INDENT + part for part in labelled(label, text, WIDTH - INDENT)]
-    return "\n".join(lines)
+def _print_definitions(terms: bool, problems: bool, as_json: bool) -> None:
+    """Print the problems, the terms, or both."""
+    book = definitions()
+    chosen: list[tuple[str, Sequence[Term | TrainingProblem]]] = []
+    chosen += [("Problems", book.problem)] if problems else []
+    chosen += [("Terms", book.term)] if terms else []
+    if as_json:
+        for _, entries in chosen:
+            for entry in entries:
+                emit_json(entry.as_json())
+        return
+    blocks = []
+    for heading, entries in chosen:
+        lines = [heading, "=" * len(heading)]
+        for entry in entries:
+            lines += ["", entry.title]
+            for label, text in entry.parts():
+                lines += [" " * INDENT + part for part in labelled(label, text, WIDTH - INDENT)]
+        blocks.append("\n".join(lines))
+    emit("\n\n".join(blocks))
 
 
 def _written(label: str) -> Mapping[str, Sequence[str]]:
