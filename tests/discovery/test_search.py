@@ -86,6 +86,7 @@ def test_only_so_many_files_without_an_ending_are_opened(tmp_path: Path) -> None
 def test_a_history_beside_the_checkpoints_is_found(tmp_path: Path) -> None:
     """Each checkpoint is a folder below, and has copies."""
     make(tmp_path / "checkpoints/run_1/training_log.csv")
+    make(tmp_path / "checkpoints/2022-05-24T10-35-12/log.csv")
     for name in (
         "checkpoint-5/trainer_log.jsonl",
         "step_5/metrics.json",
@@ -93,7 +94,10 @@ def test_a_history_beside_the_checkpoints_is_found(tmp_path: Path) -> None:
         "epoch=5-a/log.csv",
     ):
         make(tmp_path / "checkpoints" / name)
-    assert runs(tmp_path) == {"checkpoints/run_1": ["checkpoints/run_1/training_log.csv"]}
+    assert runs(tmp_path) == {
+        "checkpoints/run_1": ["checkpoints/run_1/training_log.csv"],
+        "checkpoints/2022-05-24T10-35-12": ["checkpoints/2022-05-24T10-35-12/log.csv"],
+    }
 
 
 @pytest.mark.parametrize(

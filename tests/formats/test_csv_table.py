@@ -6,6 +6,7 @@ import csv
 import io
 import math
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -500,6 +501,20 @@ def test_rows_of_one_environment_are_no_training() -> None:
     assert FORM.matches(
         "eval_results.csv", checkpoints.replace("00\n", "\n").replace("\n1,", "\n100,").encode()
     )
+
+
+def test_a_table_between_blanks_may_have_times() -> None:
+    """A date with its time is the wall time of a row, and no reason to take the file for another one."""
+    head = " Episode    Step   Epsilon     MeanReward                Time\n"
+    row = "       {0}    {0}059     0.990       -{0}85.000 2025-05-24T10:35:2{0}\n"
+    text = head + "".join(row.format(number) for number in range(1, 8))
+    assert FORM.matches("log.txt", text.encode())
+    batch = read(text, "log.txt")
+    assert [each for each in rows(batch) if each[0] == "MeanReward"] == [
+        ("MeanReward", number * 1000 + 59, -100.0 * number - 85) for number in range(1, 8)
+    ]
+    assert np.diff(np.unique(batch.wall_time)).tolist() == [1.0] * 6
+    assert not FORM.matches("log.txt", text.replace("2025-05-24T", "noon").encode())
 
 
 def test_a_row_of_settings_is_no_log() -> None:

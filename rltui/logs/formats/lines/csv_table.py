@@ -22,6 +22,7 @@ from rltui.logs.formats.lines.table_header import (
     MIN_EVEN_ROWS,
     TableHeader,
     column_name,
+    is_number_or_time,
     number_in,
     split_row,
 )
@@ -377,7 +378,7 @@ def _counts(header: TableHeader, rows: Sequence[bytes]) -> bool:
 
 
 def _is_table(head: bytes) -> bool:
-    """Whether bytes are certainly a table: a header with a step, and complete rows of numbers only."""
+    """Whether bytes are certainly a table: a header with a step, and complete rows of numbers and times."""
     first, *rows = [*head.lstrip(b"\xef\xbb\xbf").replace(b"\r", b"").split(b"\n")[:-1], b""][:3]
     rows = [row for row in rows if row]
     header = (TableHeader.of(first) or TableHeader.of_words(first, rows[0])) if rows else None
@@ -385,7 +386,7 @@ def _is_table(head: bytes) -> bool:
         return False
     records = header.records(rows)
     return len(records) == len(rows) and all(
-        type(value) in (int, float) for record in records for value in record.values()
+        is_number_or_time(str(value)) for record in records for value in record.values()
     )
 
 

@@ -68,12 +68,12 @@ class TableHeader:
 
     @classmethod
     def of_words(cls, line: bytes, row: bytes) -> TableHeader | None:
-        """A header of words between blanks, above a row of as many numbers; None for any other line."""
+        """A header of words between blanks, above a row of as many numbers or times; None for other lines."""
         names = line.decode("utf-8", "replace").strip("\ufeff\r\0# ").split()
         cells = row.decode("utf-8", "replace").strip("\r\0").split()
         if len(names) != len(cells) or len(names) < 2 or len(set(names)) < len(names):
             return None
-        known = [number_in(name) is None for name in names] + [number_in(cell) is not None for cell in cells]
+        known = [number_in(name) is None for name in names] + [is_number_or_time(cell) for cell in cells]
         return cls(line, names, " ") if all(known) else None
 
     def cells(self, line: bytes) -> list[str]:
@@ -247,6 +247,11 @@ def split_row(line: str, delimiter: str) -> list[str]:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:
         return []
+
+
+def is_number_or_time(cell: str) -> bool:
+    """Whether a cell has a number or a date with its time."""
+    return number_in(cell) is not None or not math.isnan(wall_time(cell))
 
 
 def number_in(cell: str) -> int | float | None:
