@@ -52,13 +52,17 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
     """Whether a record without a step is one of a data set, or of an item of one.
 
-    numbers: keys of numbers; none may be a score, unless the record says by number of which item. One with
-    a loss, a learning rate or a wall time is a point of a training on that item.
+    numbers: keys of numbers; none may be a score, unless the record says by number of which item, or has
+    both what a model was asked and what it answered. One with a loss, a learning rate or a wall time is a
+    point of a training on that item.
     """
     keys, numbers = set(keys), set(numbers)
     if names().pair_keys <= keys:
         return True
-    if not names().item_keys.isdisjoint(map(record_keys.compared, keys)) and not _is_of_update(numbers):
+    known = set(map(record_keys.compared, keys))
+    samples = record_keys.log_keys().samples
+    answered = not (known.isdisjoint(samples.prompt) or known.isdisjoint(samples.response))
+    if (answered or not names().item_keys.isdisjoint(known)) and not _is_of_update(numbers):
         return True
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
 

@@ -575,10 +575,12 @@ def test_pairs_of_answers_are_a_data_set() -> None:
     assert FORM.matches("train.jsonl", json.dumps({"step": 1, **row}).encode() + b"\n")
 
 
-@pytest.mark.parametrize("key", ["question_index", "prompt_id", "Example Idx"])
-def test_results_of_numbered_questions_are_no_log(key: str) -> None:
-    """Not even under a telling name and with a score; a step makes a log of them."""
-    row = {key: 7, "harm_score": 0.5, "answer": "a"}
+@pytest.mark.parametrize(
+    "item", [{"question_index": 7}, {"prompt_id": 7}, {"Example Idx": 7}, {"question": "a", "response": "b"}]
+)
+def test_results_of_questions_are_no_log(item: dict[str, object]) -> None:
+    """Numbered or answered ones, even under a telling name and with a score; a step makes a log of them."""
+    row = {**item, "harm_score": 0.5, "answer": "a"}
     assert not FORM.matches("eval_results.jsonl", json.dumps(row).encode() + b"\n")
     assert FORM.matches("eval_results.jsonl", json.dumps({"step": 1, **row}).encode() + b"\n")
 
