@@ -78,8 +78,8 @@ def put(logs: Logs, **values: float) -> None:
 
 def _chosen(table: Array, token: Array) -> Array:
     """(prompts, group, limit) log-probabilities of tokens, from (prompts, limit, TOKENS)."""
-    wide = np.repeat(table[:, None], token.shape[1], axis=1)
-    found: Array = np.take_along_axis(wide, token[..., None], -1)[..., 0]
+    prompt, _, place = np.ogrid[: token.shape[0], : token.shape[1], : token.shape[2]]
+    found: Array = table[prompt, place, token]
     return found
 
 
@@ -156,7 +156,7 @@ def language(recipe: Recipe) -> dict[str, Array]:
         else:
             advantage = (score - score.mean(1, keepdims=True)) / (spread[:, None] + 1e-4 * recipe.scale)
         before = table_of(change)[which]
-        old, engine, ref = (_chosen(each[which], token) for each in (table_of(change), sampler, reference))
+        old, engine, ref = (_chosen(each, token) for each in (before, sampler[which], reference[which]))
         away = (old - ref)[mask > 0]
         entropy = -(np.exp(before) * before).sum(-1)[:, None] * mask
         apart = (engine - old)[mask > 0]

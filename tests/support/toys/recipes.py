@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -47,6 +48,7 @@ def healthy_control(seed: int, steps: tuple[int, ...] = (60, 120)) -> Recipe:
     )
 
 
+@cache
 def run(recipe: Recipe, of_control: bool) -> Series:
     """Train; only continuous actions have a deviation."""
     series = control(recipe) if of_control else language(recipe)
