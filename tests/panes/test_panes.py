@@ -21,11 +21,13 @@ from rltui.panes.pane_tabs import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid
 from rltui.panes.render.lines.header_lines import finding_lines, header_lines, tab_bar
 from rltui.panes.render.lines.pane_lines import (
+    header_line,
     pane_lines,
     plan_columns,
     row_lines,
     short_key,
     short_title,
+    steps_of_curves,
 )
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.rows.key_rows import key_rows
@@ -371,10 +373,11 @@ def test_a_value_above_one_is_called_no_accuracy(values: list[float], title: str
 def test_updates_in_a_run_of_environment_steps_are_drawn_over_their_own_count() -> None:
     """518 updates beside four million steps would be one column; what stopped early keeps its place."""
     view = MadeRun("a", "baselines")
-    view.add("r", np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
     view.add("approxkl", np.arange(518.0), step=range(1, 519))
     view.add("early", np.arange(12.0), step=range(10_000, 130_000, 10_000))
     view.add("warmup", [3.0, 2.0, 1.0], step=[1, 2, 3])
+    view.add("r", np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
+    assert view.run.last_step == 4_000_000
     rows = rows_of(view, ["r", "approxkl", "early", "warmup"])
     window = window_of(1, 4_000_000)
     columns = {
@@ -383,6 +386,21 @@ def test_updates_in_a_run_of_environment_steps_are_drawn_over_their_own_count() 
         if (drawn := curve(row, window, 40)) is not None
     }
     assert columns == {"r": 40, "approxkl": 40, "early": 2, "warmup": 1}
+
+
+def test_the_heading_names_the_steps_that_the_curves_show() -> None:
+    """Above curves over updates stand updates, and a crosshair at a step of the run has no value in them."""
+    view = MadeRun("a", "baselines")
+    for tag in ("approxkl", "clipfrac"):
+        view.add(tag, np.arange(518.0), step=range(1, 519))
+    for tag in ("r", "l"):
+        view.add(tag, np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
+    pane = pane_view(view, "policy", NOW)
+    columns = plan_columns(100, pane, 20_000)
+    head = header_line(columns, steps_of_curves(pane)).text
+    assert " 518 " in head and "000,000" not in head
+    (told,) = row_lines(pane.rows[0], columns, pane.window, notes=0)
+    assert " – " in told.text and "517" not in told.text.split("…")[0]
 
 
 def test_a_copy_has_a_row_only_without_the_series_itself() -> None:

@@ -119,6 +119,20 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     return line(*spans)
 
 
+def steps_of_curves(pane: PaneView) -> StepWindow:
+    """The steps that the curves of a pane show: those of the run, unless all rows have other ones."""
+    own: tuple[int, int] | None = None
+    for row in pane.rows:
+        main = row.main
+        if main is None or main.first_step is None or main.last_step is None:
+            continue
+        last = main.last_step if row.at_step is None else min(main.last_step, row.at_step)
+        if not row.own_axis or own not in (None, (main.first_step, last)):
+            return pane.window
+        own = (main.first_step, last)
+    return pane.window if own is None else StepWindow(float(own[0]), float(own[1]), pane.window.growing)
+
+
 def _marked(label: str, restarts: list[int], crosshair: int | None) -> list[Span]:
     """The steps over the curves, with a mark at the crosshair and at restarts that have free cells."""
     spans: list[Span] = []
@@ -168,7 +182,9 @@ def row_lines(
         spans.append((pad(short_key(row.tag, columns.key), columns.key) + "  ", "dim"))
     value, value_role = row.value_text, "strong" if role == "text" else role
     change, change_role = row.change_text, row.change_role
-    if columns.crosshair is not None and (text := row.text_at(columns.crosshair)) is not None:
+    if columns.crosshair is not None and row.own_axis:  # the crosshair is a step of the run
+        value, value_role, change = "–", "dim", ""
+    elif columns.crosshair is not None and (text := row.text_at(columns.crosshair)) is not None:
         value, value_role, change, change_role = text, "mark", row.change_at(columns.crosshair), "dim"
     spans.append((pad(value, columns.value, right=True), value_role))
     if columns.change:
@@ -343,7 +359,7 @@ def pane_lines(pane: PaneView, width: int) -> list[Line]:
     if not pane.metrics:
         return empty_lines(pane.empty, width)
     columns = plan_columns(width, pane)
-    lines = [header_line(columns, pane.window)]
+    lines = [header_line(columns, steps_of_curves(pane))]
     notes = finding_rows(pane.rows)
     for index, row in enumerate(pane.rows):
         if row.kind == "heading" and index:
