@@ -63,6 +63,8 @@ def test_a_run_without_a_console_says_so(tmp_path: Path) -> None:
     write_rows(tmp_path / "metrics.jsonl", [{"step": step, "loss": 1.0} for step in range(30)])
     screen = _screen(tmp_path)
     assert "No console was found next to this run's logs." in press(screen, "C")
+    hints = screen.text().splitlines()[-1]
+    assert "unfold" not in hints and "level" not in hints and "q quit" in hints
     screen.state.session.consoles_searched = False
     assert "Looking for consoles." in screen.text()
 

@@ -30,6 +30,7 @@ from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
 
 MAX_FAILURES = 2  # above the lines; the findings pane shows all
+LINE_HINTS = ("open", "filter", "next-finding", "console-level", "console-chart", "end")  # of keys for lines
 TALL_ROWS = 14  # from here on failures are shown with their advice
 
 
@@ -250,4 +251,9 @@ def _text(state: AppState, width: int) -> list[Line]:
     return [] if view is None else console_lines(view, ends, width)
 
 
-PAGE = PanePage(console_page, _filtered, text=_text)
+def _hints(state: AppState) -> dict[str, str]:
+    """Without a console no key for lines."""
+    return {} if console_window(state) is not None else dict.fromkeys(LINE_HINTS, "")
+
+
+PAGE = PanePage(console_page, _filtered, _hints, text=_text)
