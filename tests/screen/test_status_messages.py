@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rltui.screen.start import build
+from rltui.session.session import Session
 from tests.support.runs.made_run import NOW, MadeRun, believable
-from tests.support.screen.screens import Screen, opened
+from tests.support.screen.screens import Screen, opened, screen_of
 
 
 class Clock:
@@ -119,6 +121,14 @@ def test_the_header_says_that_it_is_paused() -> None:
     assert "p: newest step" in screen.text()
     screen.press("p")
     assert "● live" in screen.frame(80, 24).lines[0].text and screen.message == "live again"
+
+
+@pytest.mark.parametrize("key", ["p", "[", "]", "n", "N", "x"])
+def test_without_a_run_keys_for_one_say_so(key: str) -> None:
+    """In a folder that is still empty nothing happens without a word."""
+    screen = screen_of(build(Session(), ["/logs"], clock=lambda: NOW))
+    screen.press(key)
+    assert screen.message == "there is no run yet"
 
 
 def test_a_run_that_ended_is_never_live_again() -> None:
