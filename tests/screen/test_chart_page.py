@@ -78,6 +78,19 @@ def test_a_key_that_needs_a_zoomed_chart_says_so(key: str) -> None:
     assert screen.state.time.window == 0
 
 
+@pytest.mark.parametrize(("points", "told"), [(250, "0.95"), (120, "0.90: 0.95 would lag behind 120 points")])
+def test_smoothing_tells_a_lag_only_where_it_is_seen(points: int, told: str) -> None:
+    """A weight that is lowered by less than the digits shown is not said to lag behind itself."""
+    screen = opened_with(run(loss=np.sin(np.arange(points) / 9)))
+    while not screen.message.startswith("moving average 0.95") and "lag" not in screen.message:
+        before = screen.message
+        screen.press("+")
+        screen.frame(100, 30)
+        if screen.message == before:
+            break
+    assert screen.message == f"moving average {told}"
+
+
 def test_the_next_run_shows_the_same_metric() -> None:
     """A chart goes along with the run below it, and closes if that does not log the metric."""
     screen = opened_with(run("a", loss=[1.0, 2.0]), run("b", loss=[3.0, 4.0]))

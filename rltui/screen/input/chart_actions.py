@@ -217,7 +217,7 @@ def _smooth(state: AppState, chart: ChartOverlay, action: str) -> None:
     wanted, points = SMOOTHINGS[state.smoothing], chart.drawn.points
     used = weight_of(state.smoothing, points, chart.row.smooth)
     text = f"moving average {used:.2f}" if used else "every point, no average"
-    if 0 < used < wanted:
+    if 0 < used < wanted and f"{used:.2f}" != f"{wanted:.2f}":
         text += f": {wanted:.2f} would lag behind {points:,} points"
     elif wanted and points < MIN_AVERAGED_POINTS and chart.row.smooth:
         text += f" of fewer than {MIN_AVERAGED_POINTS}"
