@@ -123,6 +123,16 @@ def test_the_header_says_that_it_is_paused() -> None:
     assert "● live" in screen.frame(80, 24).lines[0].text and screen.message == "live again"
 
 
+def test_nothing_is_set_that_is_not_shown() -> None:
+    """The only run has none to be compared with, and findings show no crosshair, which other panes would."""
+    screen = opened_with()
+    screen.press("x")
+    assert screen.message == "there is no other run" and not screen.state.selection.marked_runs
+    screen.press("f")
+    screen.press(")")
+    assert screen.message == "the findings have no crosshair" and screen.state.time.crosshair is None
+
+
 @pytest.mark.parametrize("key", ["p", "[", "]", "n", "N", "x"])
 def test_without_a_run_keys_for_one_say_so(key: str) -> None:
     """In a folder that is still empty nothing happens without a word."""

@@ -24,7 +24,7 @@ from rltui.screen.state import (
 
 Action = Callable[[AppState, str], None]
 
-_OF_RUNS = ("next-run", "previous-run")
+_OF_RUNS = ("next-run", "previous-run", "mark")
 _OF_ONE_RUN = ("pause", "earlier", "later", "next-finding", "previous-finding", "mark")
 _OF_CURVES = ("crosshair-back", "crosshair-on")
 _OF_METRICS = ("open", "explain", "pin", "together", "log", "copy")
@@ -57,11 +57,13 @@ def perform(state: AppState, action: str, argument: str = "") -> None:
 
 def _obstacle(state: AppState, action: str) -> str:
     """Why an action would do nothing here, in one line; empty if it does something."""
-    if action in _OF_RUNS:
-        return "" if len(state.session.runs) > 1 else "there is no other run"
     if action in _OF_ONE_RUN and shown_run.run(state) is None:
         return "there is no run yet"
+    if action in _OF_RUNS:
+        return "" if len(state.session.runs) > 1 else "there is no other run"
     if action in _OF_CURVES:
+        if navigation.on_findings(state):
+            return "the findings have no crosshair"
         return "" if shown_pane.rows(state) else "there is no curve here"
     if action not in _OF_METRICS:
         return ""
