@@ -52,7 +52,7 @@ def _status(state: AppState, room: int) -> list[Span]:
     if state.loading is not None:
         pieces.append((f"reading {state.loading:.0%}", "info"))
     if state.time.at_step is not None:  # the header shows which step
-        pieces.append((f"{state.options.keys.hint_of('pause')}: newest step", "mark"))
+        pieces.append((f"{state.options.keys.hint_of('pause')}: newest", "mark"))
     if view is not None and run_at_one_step(view):
         pieces.append(("one step only: in order of arrival", "mark"))
     if state.time.window:
