@@ -21,7 +21,7 @@ from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluated_series.ticks import START
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
-from rltui.rules.messages import finding_of, resolved_finding, sentence_of
+from rltui.rules.messages import finding_of, is_back, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.firing import FiringState, JudgedSeries
@@ -309,7 +309,9 @@ class Evaluator:
     def _finding(self, state: FiringState, rule_id: str) -> Finding:
         """The finding of a rule that fires, worded again only if it changed."""
         firings = state.firing[rule_id]
-        known = firings, [each.ticks.serial for each in firings], state.is_remark(firings)
+        # The present level is only told of values that are back within the limit.
+        made = [each.ticks.serial if is_back(each, each.value) else 0 for each in firings]
+        known = firings, made, state.is_remark(firings)
         before = self._worded.get(rule_id)
         if before is None or before[0] != known:
             before = self._worded[rule_id] = known, finding_of(firings, remark=known[-1])

@@ -34,7 +34,7 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     first = firings[0]
     worst = max(firings, key=lambda firing: -math.inf if math.isnan(firing.worst) else firing.worst)
     rank = 0 if remark else max(RANK[firing.severity] for firing in firings)
-    back = _is_back(first, first.value)
+    back = is_back(first, first.value)
     found = _finding(
         first.rule,
         SEVERITIES[rank],
@@ -156,7 +156,7 @@ def evidence_of(firing: Firing, *, quoted: bool = False) -> Evidence:
         _or_none(now),
         firing.since_step,
         firing.ticks.canonical,
-        firing.worst if _is_back(firing, now) else None,
+        firing.worst if is_back(firing, now) else None,
         firing.ticks.per,
     )
 
@@ -166,7 +166,7 @@ def _tag(rule: Rule, tag: str) -> str:
     return SECONDS_PER_STEP if STEP_TIME in rule.metrics else tag
 
 
-def _is_back(firing: Firing, now: float) -> bool:
+def is_back(firing: Firing, now: float) -> bool:
     """Whether the value is back within the limit while the rule still fires."""
     return firing.rule.kind in COMPARED and (firing.worst - firing.limit) * (now - firing.limit) < 0
 

@@ -265,8 +265,12 @@ class FiringState:
 
     def held_since(self, groups: Sequence[Sequence[str]]) -> int | None:
         """The first step at which one rule of each group was known to fire; None if not all do now."""
-        parts = [[each for rule_id in group for each in self.of(rule_id)] for group in groups]
-        return held_since(parts) if all(parts) else None
+        parts: list[list[Firing]] = []
+        for group in groups:
+            parts.append([each for rule_id in group for each in self.of(rule_id)])
+            if not parts[-1]:
+                return None
+        return held_since(parts)
 
     def since(self, rule_id: str) -> int:
         """The first step at which a firing rule's condition held."""
