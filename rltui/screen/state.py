@@ -50,7 +50,7 @@ Range: TypeAlias = tuple[float, float]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Options:
     """Settings that are fixed when the screen is opened."""
 
@@ -62,7 +62,7 @@ class Options:
     run_glob: str = ""  # a glob or an expression; empty for all runs
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, repr=False)
 class Selection:
     """The run, pane and rows that are shown and selected; the runs and tags drawn with them."""
 
@@ -88,7 +88,7 @@ class Selection:
         self.rows[self.pane] = row
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, repr=False)
 class TimeTravel:
     """The moment and the share of the run that are shown."""
 
@@ -286,7 +286,7 @@ class Caches:
     sisters: Cached[list[RunView]] = field(default_factory=Cached)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, repr=False)
 class HParamsView:
     """The config pane: its thread, and whether only differences are shown (None: if there are any)."""
 
@@ -294,7 +294,7 @@ class HParamsView:
     only_differences: bool | None = None
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, repr=False)
 class SamplesView:
     """The samples pane: its thread, the step, order and filter of the list."""
 
@@ -306,7 +306,7 @@ class SamplesView:
     origin: tuple[str, list[Overlay]] | None = None  # the pane and overlays from which it was opened
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, repr=False)
 class ConsoleView:
     """The console pane: its thread, the console shown, the selected line, level and search."""
 
