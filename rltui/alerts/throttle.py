@@ -11,7 +11,7 @@ from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _FindingState:
     """A finding id in a run. Times are in seconds, of the clock passed to `update`."""
 

@@ -29,7 +29,7 @@ Point: TypeAlias = tuple[float, float]
 Paint: TypeAlias = Callable[[str], str]  # the colour of a role
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PictureCurve:
     """A curve: (n,) x in order, y with NaN where the line breaks, and the ends of the spread around it."""
 

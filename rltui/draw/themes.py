@@ -39,7 +39,7 @@ XTERM = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Theme:
     """Colours by role (with `background` and `series0` onwards), line backgrounds, text styles by role."""
 

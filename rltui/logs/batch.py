@@ -51,7 +51,7 @@ _NO_F64 = np.empty(0, np.float64)
 _NO_BOOL = np.empty(0, np.bool_)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """Points of one log in file order, as columns of length n.
 

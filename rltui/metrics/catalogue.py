@@ -13,7 +13,7 @@ from rltui.metrics.glossary_files import Glossary, glossary
 from rltui.schema.metric import Metric
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Catalogue:
     """The glossary, and how frameworks name its metrics."""
 

@@ -30,7 +30,7 @@ from rltui.schema.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.schema.value_cache import cached_value
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Pane:
     """A group of metrics on one topic.
 

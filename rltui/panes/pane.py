@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_GATHERED = 300  # rows of a pane; in larger panes constant rows are not gathered, which takes time
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class PaneView:
     """One pane of one run at one moment. `notes` are remarks on the quality of its data.
 

@@ -28,7 +28,7 @@ _MAX_FAULTS = 40  # of one file that are reported individually
 T = TypeVar("T")
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class FileReport:
     """Collects the problems of one file, with the given code and level."""
 

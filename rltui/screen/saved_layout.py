@@ -14,7 +14,7 @@ from rltui.common import writable_paths
 _MAX_BYTES = 1 << 20  # a larger file is not a layout
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class SavedLayout:
     """Layout, pins and smoothing. Values of a wrong type in the file are ignored one by one."""
 

@@ -50,7 +50,7 @@ Range: TypeAlias = tuple[float, float]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Options:
     """Settings that are fixed when the screen is opened."""
 
@@ -62,7 +62,7 @@ class Options:
     run_glob: str = ""  # a glob or an expression; empty for all runs
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class Selection:
     """The run, pane and rows that are shown and selected; the runs and tags drawn with them."""
 
@@ -88,7 +88,7 @@ class Selection:
         self.rows[self.pane] = row
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class TimeTravel:
     """The moment and the share of the run that are shown."""
 
@@ -120,7 +120,8 @@ READ_LISTS: tuple[ListKind, ...] = ("help", "problems", "explain", "setting")
 TYPED_LISTS: tuple[ListKind, ...] = ("palette", "beside", "instead", "group", "column")
 
 
-class ListDrawn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ListDrawn:
     """What the last frame drew of a list."""
 
     at: int = 0
@@ -134,7 +135,7 @@ class ListDrawn(NamedTuple):
     tall: int = 0  # height that a palette keeps while the user types
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class ListOverlay:
     """A list over the panes with a selected item; what is read scrolls by lines, with or without items.
 
@@ -152,7 +153,7 @@ class ListOverlay:
     query: str = ""
     typing: bool = False  # printable keys are text of the query
     match: int | None = None
-    drawn: ListDrawn = field(default_factory=ListDrawn)
+    drawn: ListDrawn = ListDrawn()
 
     def __post_init__(self) -> None:
         self.typing = self.kind in TYPED_LISTS
@@ -168,7 +169,7 @@ class ListOverlay:
         return self.kind in READ_LISTS
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class FilterPrompt:
     """The prompt for a filter, in the last line."""
 
@@ -190,7 +191,7 @@ class ChartDrawn(NamedTuple):
     log: bool = False
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class ChartOverlay:
     """The large chart of a row."""
 
@@ -214,7 +215,7 @@ class SampleDrawn(NamedTuple):
     found: tuple[int, ...] = ()  # lines that hold what was searched for
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class SampleOverlay:
     """One sample in full, or its response compared with that of another sample."""
 
@@ -247,7 +248,7 @@ class PaneDrawn(NamedTuple):
 Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn | SampleDrawn
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class Cached(Generic[T]):
     """A cached value with its key."""
 
@@ -263,7 +264,7 @@ class Cached(Generic[T]):
         return self.value
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class Caches:
     """Values that several parts of a frame use; each is computed again when its key has changed."""
 
@@ -286,7 +287,7 @@ class Caches:
     sisters: Cached[list[RunView]] = field(default_factory=Cached)
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class HParamsView:
     """The config pane: its thread, and whether only differences are shown (None: if there are any)."""
 
@@ -294,7 +295,7 @@ class HParamsView:
     only_differences: bool | None = None
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class SamplesView:
     """The samples pane: its thread, the step, order and filter of the list."""
 
@@ -306,7 +307,7 @@ class SamplesView:
     origin: tuple[str, list[Overlay]] | None = None  # the pane and overlays from which it was opened
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class ConsoleView:
     """The console pane: its thread, the console shown, the selected line, level and search."""
 
@@ -332,7 +333,7 @@ class Searched(NamedTuple):
 Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # to be executed by the app
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class AppState:
     """The state of the screen: a session, and the user's selections."""
 

@@ -10,7 +10,7 @@ from rltui.store.points import Points, join
 from rltui.store.tag_rows import PointBlock
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class _Preview:
     until: int  # bytes of the log after which it is no longer needed
     points: dict[int, Points]  # by row, in step order

@@ -18,7 +18,7 @@ EXACT = 2.0**53  # below it floats hold every step
 _TOP = 2.0**63
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Columns:
     """A range of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.
 
@@ -37,7 +37,7 @@ class Columns:
     nonfinite: Ints
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class _Parts:
     """Points, or buckets at their newest point, in order of `place`, the position on the axis.
 
@@ -256,7 +256,7 @@ def _cut(parts: _Parts, edges: Floats, whole: Ints, width: int, wide: _Wide | No
     return Columns(edges, low, high, mean, last, count, nonfinite)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class _Wide:
     """Columns covered by a bucket that is wider than a column, and the values of the buckets."""
 

@@ -9,7 +9,7 @@ from rltui.store.points import NO_POINTS, Points, join
 KEPT = 1024  # superseded points of a series that are kept
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _OfRow:
     count: int = 0
     exact: bool = True  # False: a bucket holds points before and after a restart

@@ -17,7 +17,7 @@ from rltui.store.points import Points
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PointBlock:
     """Points by row: rows[i], ascending, has sizes[i] points from index starts[i], in order of arrival."""
 

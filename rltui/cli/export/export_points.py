@@ -47,7 +47,7 @@ class PointSelection(NamedTuple):
     verify: bool = False  # whether to check every checksum
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ExportBatch:
     """Points of a log, in its order. superseded: (n,) bool, None if no point is superseded."""
 

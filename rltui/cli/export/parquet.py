@@ -64,7 +64,7 @@ class LogSummary(NamedTuple):
 NOTHING = LogSummary()
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _LogState:
     """The points of a log that have been read."""
 

@@ -37,7 +37,7 @@ MAX_IN_FOLDER = 256  # logs below a folder among which duplicates are searched f
 _FEW_TABLES = 8  # logs in a folder among which tables that repeat others are sought
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Beginning:
     """The beginning of a log, and when it was read."""
 

@@ -43,7 +43,7 @@ YOUNG = 2.0  # seconds in which a folder may change without a new time stamp (ti
 Item = FoundFile | Problem | None  # what a walk yields; None is a point at which it can stop for a while
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Folder:
     place: str
     shown: str  # relative to LOGDIR with the root's prefix, not cleaned
@@ -68,7 +68,7 @@ class _Folder:
         self.key = _key(self.place, self.root)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _WalkState:
     """The folders that one walk still has to visit, and what it has found."""
 

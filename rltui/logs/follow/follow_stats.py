@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rltui.common.arrays import median
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, Problems
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls
@@ -14,7 +14,8 @@ from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.log_file.log_file import LogFile
 
 
-class FollowStatus(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FollowStatus:
     """The state of the follower for doctor and the status line; immutable."""
 
     file_systems: tuple[tuple[str, str], ...] = ()  # (LOGDIR as given, name of its file system)

@@ -36,7 +36,7 @@ class TrackerAlert(NamedTuple):
     text: str
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class NewRows(Generic[C]):
     """The result of reading a part once: records of several values, or single ones."""
 
@@ -141,7 +141,7 @@ def close_after_visit(close: Callable[[], None]) -> bool:
     return True
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class PartFile:
     """A part of a container as a `File` without bytes: its reader calls methods of the part with `ask`."""
 

@@ -40,7 +40,7 @@ class Beginning(NamedTuple):
     steps: list[int]  # of the worker at these ends
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Rows:
     """Collects the rows of one monitor file."""
 

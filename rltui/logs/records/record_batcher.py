@@ -25,7 +25,7 @@ _MAX_SETTINGS = 1 << 20  # characters of settings that are reported
 Writer = tuple[tuple[str, str | int], ...]  # labels of one of several writers, by key
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _KeySet:
     """The meaning of the keys of a record."""
 
@@ -41,7 +41,7 @@ class _KeySet:
     are_lengths: bool  # the best step is the length of an episode
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Counter:
     """Continues a step that restarts with each epoch, or with another coarser counter.
 

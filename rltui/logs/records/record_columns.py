@@ -31,7 +31,7 @@ _Columns = tuple[NDArray[Any], ...]
 _TYPES = (np.int64, np.uint32, np.int64, np.float64, np.float64)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Block:
     """Records with the same keys, of which only numbers are kept."""
 

@@ -34,7 +34,7 @@ class Resolved(NamedTuple):
     held_out: bool  # whether the key is an evaluation prefix followed by a name of training
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Framework:
     """The names of a framework or variant. names: expanded patterns, those of `extends` after its own."""
 

@@ -46,7 +46,7 @@ def compared_series(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[C
     return tuple(compared)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ComparedCurve:
     """A curve behind that of a row, in the same columns; `sign` is drawn at its end, unless it is empty."""
 

@@ -30,7 +30,7 @@ DOTTED = 4  # columns of a dotted line, of which half are drawn
 ARRIVALS = "arrivals"  # the x axis of points at one step: their order, from 1
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Curve:
     """A row's curve in a window, (n,) columns; NaN in gaps."""
 
@@ -167,7 +167,7 @@ def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
 ColumnsOf = Callable[["Series"], Columns]  # a series in the columns of the curve
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Spread:
     """(n,) ends in each column, NaN where unknown; `words` is their kind: `min–max`, `±std`.
 

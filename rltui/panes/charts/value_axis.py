@@ -28,7 +28,7 @@ LINEAR_DECADES = 2.5  # below which it becomes linear again
 LOG_LAYER = 4.0  # keeps ranges of logarithms apart from those of values
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class Ranges:
     """The value range that each curve was last drawn with, which keeps it stable (see `draw.value_range`).
 

@@ -59,7 +59,7 @@ class CardStyle(NamedTuple):
     sisters: Callable[[Row], Sequence[Series]] = lambda _: ()
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class CardCurve:
     """The rows of the curve, the line of steps below it, and notes on its axis: `log`, `▲ to 8.12k`."""
 

@@ -27,7 +27,7 @@ CONSTANT_POINTS = 5  # of one value, from which a metric is taken as a setting
 FIRST_ROWS = 50  # in which `first_row` looks for one that changes
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One row. `parts` are the series by statistic; `main` is the one whose value and curve are shown.
 

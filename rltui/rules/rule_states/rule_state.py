@@ -23,7 +23,7 @@ KEPT = 20  # resolved periods stored for one rule on one series
 SOON, LONGER = 50, 2
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class ActivePeriod:
     """One period in which a condition holds."""
 

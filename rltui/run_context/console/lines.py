@@ -23,7 +23,7 @@ _FRAME = '  File "'
 _MARKS = regex(r"\s+[~^]+")  # below the code of a frame, of which Ray may leave out all but these
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class ConsoleLine:
     """One displayed line. offset, end: bytes from the start of the file."""
 

@@ -62,7 +62,7 @@ class HParam(NamedTuple):
         return self.value is None or self.value in ("", "[]", "{}")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class HParams:
     """All hyperparameters of a run. others: different values of keys in `entries`, from other sources."""
 

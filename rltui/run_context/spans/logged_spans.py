@@ -23,7 +23,7 @@ class Span(NamedTuple):
 StepSpans = Mapping[int, tuple[Span, ...]]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class LoggedSpans:
     """The spans of one file, either `by_step` or `timed`. Compared by identity.
 

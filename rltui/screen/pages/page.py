@@ -36,7 +36,7 @@ class Spot(NamedTuple):
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True)
 class Page:
     """Lines from the top, and spots on them; later spots take precedence.
 

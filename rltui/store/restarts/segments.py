@@ -41,7 +41,7 @@ def time_in_name(path: str) -> float:
     return float(match.group(1)) if match else 0.0
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class AttemptLog:
     """One log of a run. A file that replaces another one at the same path is another log."""
 
@@ -73,7 +73,7 @@ class AttemptLog:
         self.key = (self.born, first, self.folder, *file_order(basename(self.path)), self.generation)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False)
 class Segment:
     """A part of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST without points."""
 

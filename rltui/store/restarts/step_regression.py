@@ -27,7 +27,7 @@ MAX_REPEATS = 64  # points at one step after which a tag counts as going forward
 _NO_STEPS, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.bool_)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class Suspect:
     """A tag that went back: possibly a new attempt."""
 

@@ -68,7 +68,7 @@ _TRAINING = regex(r"(?:train/)?")  # roles of lines whose goal is that of the ru
 _BLANKS = " \t\n\v\f\b"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Group:
     """Lines with the same names, or the lines below one counter."""
 

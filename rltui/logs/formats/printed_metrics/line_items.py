@@ -107,7 +107,7 @@ AnyWord = Annotated[
 ]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Words:
     """The tables of `labelled_lines.toml`. counters: rank by name; roles: the prefix of names by role."""
 

@@ -227,7 +227,7 @@ def _is_journal_hot(place: str) -> bool:
         return False
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Copy:
     stamp: tuple[int, ...]
     folder: tempfile.TemporaryDirectory[str]

@@ -46,7 +46,7 @@ _NODE = regex(r"(?:^|/)node\.(?P<ray>[^/.]+)\.|/l:(?P<label>.+)$")
 _NUMBER = regex(r"gpu[._/](?P<number>\d+)")
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True)
 class _Gpu:
     """The samples of one GPU by quantity: times in seconds since 1970, and values in canonical units."""
 

@@ -22,7 +22,7 @@ WHOLES = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhaseSpans:
     """`begin` and `end` (n,), ascending, in seconds since 1970, of `phase` (n,), an index into `titles`."""
 

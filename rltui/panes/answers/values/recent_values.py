@@ -37,7 +37,7 @@ _NUMBER = regex(r"(?<=env)[-_]?\d+|(?<=envs)[-_]?\d+|(?<=rank)[-_]?\d+|(?<=worke
 STEADY = 0.03  # a relative change of the median below which it is steady
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Values:
     """Finite values of one tag in canonical units, (n,), in step order, one per step and copy of it.
 

@@ -46,7 +46,7 @@ def axes_of(view: RunView) -> list[Axis]:
     return ["step", *times, *(counter.unit for counter, _ in counters_of(view))]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class XAxis:
     """An x axis of a run. `steps` and `counts` (n,) rise; they are None for steps and times."""
 
