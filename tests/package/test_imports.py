@@ -13,7 +13,10 @@ HEAVY = ["textual", "rich.console", "pandas", "tensorboard", "tbparse", "plotext
 
 
 # The monitor, as it starts.
-SCREEN = "from rltui.common import interpreter_settings as i; i.import_textual(); import rltui.screen.start"
+SCREEN = (
+    "from rltui.common import interpreter_settings as i; i.import_asyncio_without_ssl(); "
+    "import rltui.screen.start"
+)
 
 
 @cache
@@ -60,14 +63,6 @@ def test_the_monitor_loads_no_encryption() -> None:
     """OpenSSL is 5 MB; what sends alerts loads it when it sends."""
     assert not loaded_by(SCREEN) & {"ssl", "_ssl", "_hashlib"}
     assert "ssl" in loaded_by(f"{SCREEN}; from http.client import HTTPSConnection")
-
-
-def test_the_monitor_loads_no_command_palette() -> None:
-    """Its widgets take a tenth of what Textual takes; another program in the process can still import it."""
-    assert not {"textual.command", "textual.widgets._option_list"} & loaded_by(SCREEN)
-    assert "textual.command" in loaded_by(
-        f"{SCREEN}; from textual.command import CommandPalette as c; c.BINDINGS"
-    )
 
 
 def test_numpy_is_loaded_without_texts_of_its_functions() -> None:

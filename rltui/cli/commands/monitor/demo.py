@@ -14,7 +14,7 @@ import click
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.printing import emit, fail, leave, note
-from rltui.common.interpreter_settings import import_textual
+from rltui.common.interpreter_settings import import_asyncio_without_ssl
 from rltui.common.text import clean
 from rltui.demo import recording
 from rltui.demo.replay import Replay
@@ -87,7 +87,7 @@ def command(
             _print_overview(folder)
             note(f"rltui demo --fault {recording.HEALTHY} shows a healthy run, --list names the others")
             return
-        import_textual()
+        import_asyncio_without_ssl()
         from rltui.screen.start import RefusedError, run
 
         if fault is None:

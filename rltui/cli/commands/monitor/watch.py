@@ -21,7 +21,7 @@ from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.loading import read_config
 from rltui.cli.printing import fail, leave
-from rltui.common.interpreter_settings import finish_imports, import_textual
+from rltui.common.interpreter_settings import finish_imports, import_asyncio_without_ssl
 
 
 @click.command(name="watch")
@@ -98,7 +98,7 @@ def command(
         finish_imports()
         follow(logdirs, config, run_glob=run_glob, poll=poll)
         return
-    import_textual()
+    import_asyncio_without_ssl()
     from rltui.screen.start import RefusedError, run
 
     try:
