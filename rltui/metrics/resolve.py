@@ -125,18 +125,27 @@ class MetricNames:
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as in file names
             guess = self._guess(tag.replace("_", "/", 1))
         if guess is None and framework is None and (learner := learner_prefix().match(tag)):  # as on consoles
-            named, part = self.name(tag[learner.end() :]), re.sub("[_/]", " ", learner[1])
-            if named.recognised:
-                named = named._replace(tag=tag)
-                return named if named.part else named._replace(title=f"{named.title} · {part}", part=part)
+            if (named := self._of_part(tag, tag[learner.end() :])) is not None:
+                return named
         if guess is None and framework is None:
             plain = self._known.words.without_container(plain)
             guess = self._guess(plain)
         if guess is None and framework is None and (spelled := self._known.words.find(plain)):
             guess = _Guess(spelled, Vote(spelled.entry, (), False), spelled.held_out)
+        if guess is None and framework is None and (bare := self._known.words.without_sections(tag)) != tag:
+            if (named := self._of_part(tag, bare)) is not None:
+                return named
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)
+
+    def _of_part(self, tag: str, bare: str) -> MetricName | None:
+        """The meaning of a tag as that of its end, with what is before it in the title; None if unknown."""
+        named, part = self.name(bare), re.sub("[_/]", " ", tag[: len(tag) - len(bare) - 1])
+        if not named.recognised:
+            return None
+        named = named._replace(tag=tag)
+        return named if named.part else named._replace(title=f"{named.title} · {part}", part=part)
 
     def _computed(self, tag: str) -> MetricName:
         """The meaning of a metric that rltui computed from samples."""

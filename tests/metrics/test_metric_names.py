@@ -641,6 +641,10 @@ def test_names_that_lost_their_slashes(
         ("gradient_norms", "optimizer.grad_norm", "", False),
         ("pid_4079/steps", "lengths.episode.mean", "pid 4079", False),
         ("agent_SB3 DQN/seed_53/reward", "reward.mean", "agent SB3 DQN seed 53", False),
+        ("learner/iteration/objective/kl", "policy.kl_ref", "learner iteration", False),
+        ("learner/step/policy/approxkl", "policy.approx_kl", "learner step", False),
+        ("actor/iteration/accuracy", "reward.accuracy", "actor iteration", False),
+        ("rollout/accuracy_mean", "reward.accuracy", "rollout", False),
     ],
 )
 def test_words_of_unknown_loops_are_found_in_any_order(
@@ -661,6 +665,8 @@ def test_words_of_unknown_loops_are_found_in_any_order(
         "reward_2",
         "value",
         "games",
+        "discriminator/grad_norm",
+        "world_model/accuracy_mean",
         "rewards(r)",
     ],
 )

@@ -129,6 +129,7 @@ class WordTable(NamedTuple):
 
     averages: frozenset[str] = frozenset()  # which mean it is
     containers: frozenset[str] = frozenset()  # what holds a history, as the last word of its name
+    sections: frozenset[str] = frozenset()  # of names, that say which part of a loop wrote them
     ignored: frozenset[str] = frozenset()
     evaluation: frozenset[str] = frozenset()
     words: Mapping[str, tuple[str, ...]] = {}  # word -> other spellings

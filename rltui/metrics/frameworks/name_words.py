@@ -62,6 +62,14 @@ class NameWords:
         held = begin and begin not in self._table.averages  # the values that a mean is of may be anything
         return begin if held and last in self._table.containers else name
 
+    def without_sections(self, name: str) -> str:
+        """A name without its first sections that only say which part of a loop wrote it."""
+        first, slash, rest = name.partition("/")
+        while slash and first in self._table.sections:
+            name = rest
+            first, slash, rest = name.partition("/")
+        return name
+
     def _split(self, name: str) -> list[str]:
         """The words of a name; `ma100` and `agent0` are two, a number in a known word is part of it.
 
