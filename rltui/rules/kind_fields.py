@@ -53,7 +53,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
     "gained": ("within", "newest"),
     "rate-fall": ("fraction", "sigmas"),
-    "non-finite": ("after", "least", "lasting", "passing", "share"),
+    "non-finite": ("after", "least", "lasting", "passing", "share", "never_before", "until"),
     "ended": (),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {

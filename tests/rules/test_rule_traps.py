@@ -449,3 +449,21 @@ def test_a_value_loss_that_grows_while_the_return_is_at_its_best_is_a_remark() -
     loss = np.append(np.full(124, 1.5), np.linspace(30, 90, 56)) * random.uniform(0.8, 1.2, 180)
     series = {"reward.episode_return.mean": returns + 0.3 * random.normal(size=180), "critic.loss": loss}
     assert quiet(series)
+
+
+def test_an_agent_that_fills_its_buffer_has_no_loss_yet() -> None:
+    """Losses that are NaN from the first episode on are not broken while the replay buffer is filled."""
+    random = np.random.default_rng(14)
+    returns = 10 + random.normal(size=1200)
+    filling = {"reward.episode_return.mean": returns[:300], "critic.loss": np.full(300, np.nan)}
+    assert not ids(evaluator_of(filling), "warning")
+    never = {"reward.episode_return.mean": returns, "critic.loss": np.full(1200, np.nan)}
+    assert "non-finite" in ids(evaluator_of(never), "critical") or "numerical-breakdown" in ids(
+        evaluator_of(never), "critical"
+    )
+    broken = {
+        "reward.episode_return.mean": returns[:300],
+        "critic.loss": np.append(np.ones(290), np.full(10, np.nan)),
+    }
+    assert ids(evaluator_of(broken), "critical")
+    assert ids(evaluator_of({"reward.mean": returns[:12], "policy.loss": np.full(12, np.nan)}), "critical")

@@ -34,9 +34,14 @@ def _concerns(rule: Rule, period: NonFinitePeriod, points: int) -> bool:
 
     A period lasts while more than half of the points since its first one are non-finite: a gradient that
     overflows once loses an update, weights that are NaN make every value NaN. With `share` so many of the
-    points since its first one must be.
+    points since its first one must be. With `never_before` there are so many where no value has been finite;
+    with `until` none has been, and there are fewer points.
     """
     if period.count < rule.number("least", 1) or period.after < rule.number("after", 0):
+        return False
+    if not period.after and period.count < rule.number("never_before", 0):
+        return False
+    if "until" in rule.numbers and (period.after or points >= rule.number("until", 0)):
         return False
     since = points - period.after - period.before
     if period.count < rule.number("share", 0) * since:
