@@ -77,7 +77,7 @@ RECOVERY_ERRORS = 3.0  # by which the newest mean must be above that level: as s
 # Fewer points than PEAK above the limit are no level of a run of FORGOTTEN times as many: the first means of
 # episodes are those of one or two. In a young run that is not known yet.
 PEAK, FORGOTTEN = 10, 50
-EXPLORING = 1.0  # times the gain: what falls by more is below where it began
+EXPLORING = 1.5  # times the gain: what falls by more is far below all that was before
 UNLEARNT = 0.5  # share of the range of the run's means that a level is below the start
 RECENT = 10  # parts of the run, of which the last gives the recovery
 # Parts of the run, and ticks at least: where all of the last part are above a level, it is reached.
@@ -101,7 +101,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     `fraction` is lost. With `lasting` the loss must last so many ticks, fewer the larger it is and half
     as many in a young run, without a recovery: if tasks become harder on purpose, a loss at one step is
     learnt again. With `explored` a young run of fewer ticks has not lost a gain if it fell by `EXPLORING`
-    times as much: then it fell below its start, as a policy that explores does.
+    times as much: then it fell far below its start, as a policy that explores does.
     """
     means = window.run_means()
     if idle and means is None:
