@@ -124,16 +124,18 @@ class MetricNames:
             guess = self._guess(slashed)
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as in file names
             guess = self._guess(tag.replace("_", "/", 1))
-        if guess is None and framework is None and (learner := learner_prefix().match(tag)):  # as on consoles
-            if (named := self._of_part(tag, tag[learner.end() :])) is not None:
+        if guess is None and framework is None:  # as on consoles
+            learner = learner_prefix().match(tag)
+            if learner is not None and (named := self._of_part(tag, tag[learner.end() :])) is not None:
                 return named
         if guess is None and framework is None:
             plain = self._known.words.without_container(plain)
             guess = self._guess(plain)
         if guess is None and framework is None and (spelled := self._known.words.find(plain)):
             guess = _Guess(spelled, Vote(spelled.entry, (), False), spelled.held_out)
-        if guess is None and framework is None and (bare := self._known.words.without_sections(tag)) != tag:
-            if (named := self._of_part(tag, bare)) is not None:
+        if guess is None and framework is None:
+            bare = self._known.words.without_sections(tag)
+            if bare != tag and (named := self._of_part(tag, bare)) is not None:
                 return named
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)

@@ -60,3 +60,39 @@ def test_a_restart_keeps_what_is_known_of_repeated_values() -> None:
     evaluator.feed([fresh(TAG, values[1200:], range(1200, len(values)), rewound_to=1200)])
     ticks = evaluator.series[TAG].ticks
     assert ticks.first[: ticks.n].tolist() == list(range(0, len(values), 40))
+
+
+@pytest.mark.parametrize("piece", [1, 7, 999])
+@pytest.mark.parametrize("measured", [2, 5, 9])
+def test_a_restart_before_values_are_known_to_be_repeated_keeps_all_points(measured: int, piece: int) -> None:
+    """No superseded point is judged, and no restart makes the result depend on deliveries."""
+    values, evaluator = carried(runs=40, rows=10), new_evaluator()
+    end, back = measured * 10, measured * 5
+    for begin, upto, rewound in ((0, end, None), (back, 400, back)):
+        for start in range(begin, upto, piece):
+            stop = min(start + piece, upto)
+            to = rewound if start == begin else None
+            evaluator.feed([fresh(TAG, values[start:stop], range(start, stop), rewound_to=to)])
+    ticks = evaluator.series[TAG].ticks
+    assert ticks.value[: ticks.n].tolist() == values.tolist()
+    assert ticks.first[: ticks.n].tolist() == list(range(400))
+
+
+@pytest.mark.parametrize(
+    ("tag", "early", "late", "told"),
+    [
+        ("reward.success_rate", np.linspace(0.05, 0.9, 20), 0.0, "reward-crash"),
+        ("reward.episode_return.mean", np.linspace(-450, -100, 20), -500.0, "return-crash"),
+        (TAG, np.linspace(20, 400, 20), 0.0, "validation-lost"),
+    ],
+)
+@pytest.mark.parametrize("piece", [13, 600])
+def test_a_collapse_to_one_value_is_told(tag: str, early: Floats, late: float, told: str, piece: int) -> None:
+    """A value that stays is measured again after as many rows as a measurement has."""
+    noise = np.random.default_rng(4).normal(size=20) * np.ptp(early) / 50
+    values, evaluator = np.append(np.repeat(early + noise, 10), np.full(400, late)), new_evaluator()
+    for begin in range(0, len(values), piece):
+        part = values[begin : begin + piece]
+        evaluator.feed([fresh(tag, part, range(begin, begin + len(part)))])
+    assert evaluator.series[tag].ticks.points == 60
+    assert told in ids(evaluator, "warning")

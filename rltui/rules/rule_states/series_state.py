@@ -439,8 +439,10 @@ class SeriesState:
     def rewind(self, step: int) -> None:
         """Remove points at or above a step, which a restart supersedes."""
         self.ruled.rewind(step)
-        if self.carried is not None:
-            self.carried.rewind()
+        if self.carried is not None and self.carried.found:
+            self.carried.restart()
+        else:
+            self.carried = None  # superseded points cannot show that values are repeated
         if self.nonzero is not None:
             self.nonzero.rewind(step)
         for state in self.user_states:
