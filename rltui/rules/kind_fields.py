@@ -51,7 +51,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     ),
     "below-start": ("least", "young", "lasting", "steps", "episodes"),
     "no-gain": ("effect", "points", "steps", "episodes", "within", "newest"),
-    "gained": ("within", "newest"),
+    "gained": ("within", "newest", "parts", "errors"),
     "rate-fall": ("fraction", "sigmas"),
     "non-finite": ("after", "least", "lasting", "passing", "share", "never_before", "until"),
     "ended": (),

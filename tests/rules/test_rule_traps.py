@@ -467,3 +467,13 @@ def test_an_agent_that_fills_its_buffer_has_no_loss_yet() -> None:
     }
     assert ids(evaluator_of(broken), "critical")
     assert ids(evaluator_of({"reward.mean": returns[:12], "policy.loss": np.full(12, np.nan)}), "critical")
+
+
+def test_a_run_that_learnt_within_its_first_episodes_did_not_end_without_a_gain() -> None:
+    """An easy task is learnt in a fiftieth of the run; the rest of the first tenth is as good as the end."""
+    random = np.random.default_rng(16)
+    learnt = np.append(np.linspace(100, 160, 40), np.full(2000, 164.0)) + 12 * random.normal(size=2040)
+    for returns, ended in ((learnt, False), (np.full(2040, 100.0) + 12 * random.normal(size=2040), True)):
+        evaluator = evaluator_of({"reward.episode_return.mean": returns})
+        evaluator.set_run_over(True)
+        assert ("ended-without-gain" in ids(evaluator, "warning")) == ended

@@ -83,6 +83,7 @@ RECENT = 10  # parts of the run, of which the last gives the recovery
 # Parts of the run, and ticks at least: where all of the last part are above a level, it is reached.
 LATE, LATE_TICKS = 5, 20
 FIRST = 20  # parts of the run, of which the first is its start
+START_TICKS = 4  # of a start that is a smaller part, at least
 APART = 2  # parts of the run, one of which is between the two levels of a smooth series
 OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
 RATING, RATED = "reward.rating", 70.0  # points of Elo, whose zero means nothing: 40 % of games are won
@@ -391,6 +392,8 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     """Some fifth of the run is above its first tenth by `MIN_GAIN` errors and a share `within` of its size.
 
     The opposite of `no_gain`: a gain that is lost again has been one, unless only the `newest` fifth counts.
+    With `parts` the start is one of so many parts of the run, for a gain that was quick, and with `errors`
+    the gain is of so many: few ticks at the start may be lower by chance.
     """
     means = window.run_means()
     m = len(window)
@@ -398,6 +401,9 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
     if means is not None:
         first, wide, start, best = means.start_and_best
+        if "parts" in rule.numbers:
+            first = np.maximum(means.ticks // int(rule.number("parts", START)), START_TICKS)
+            start = means.mean(np.zeros_like(first), first)
         newest = bool(rule.number("newest", 0.0))
         if newest:
             best = means.mean(means.ticks - wide, means.ticks)
@@ -408,7 +414,7 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
         rows = np.arange(len(gain)) if newest else found.nonzero()[0]
         error = np.full(len(gain), np.inf)
         error[rows] = means.deviation(rows) * few[rows]
-        found &= gain > MIN_GAIN * error
+        found &= gain > rule.number("errors", MIN_GAIN) * error
         # A wave of the newest fifth does not end it.
         on[means.moments], off[means.moments] = found, gain < GAIN_MARGIN * error if newest else ~found
         value[means.moments], limit[means.moments] = best, start
