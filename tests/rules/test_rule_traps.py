@@ -477,3 +477,13 @@ def test_a_run_that_learnt_within_its_first_episodes_did_not_end_without_a_gain(
         evaluator = evaluator_of({"reward.episode_return.mean": returns})
         evaluator.set_run_over(True)
         assert ("ended-without-gain" in ids(evaluator, "warning")) == ended
+
+
+def test_an_update_kl_that_rises_where_more_is_earned_is_a_remark() -> None:
+    """A policy that moves faster and earns more has cost nothing; one that earns less is told."""
+    random = np.random.default_rng(17)
+    kl = np.append(0.006 + 0.001 * random.normal(size=150), 0.09 + 0.002 * random.normal(size=20))
+    for slope, told in ((1, False), (-1, True)):
+        returns = 100 + slope * np.linspace(0, 60, 170) + random.normal(size=170)
+        found = ids(evaluator_of({"policy.approx_kl": kl, "reward.episode_return.mean": returns}), "warning")
+        assert ("approx-kl-spike" in found) == told
