@@ -267,7 +267,7 @@ class Evaluator:
                 evaluated = self._evaluated = JudgedSeries(
                     self._selection.book, self.series, derived, settings, self.run.silence, resumes
                 )
-            self._state = FiringState(evaluated)
+            self._state = FiringState(evaluated, run_over=self._run_over)
         return self._state
 
     def _settings_beyond(self) -> Mapping[str, HParam]:

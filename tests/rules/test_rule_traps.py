@@ -487,3 +487,14 @@ def test_an_update_kl_that_rises_where_more_is_earned_is_a_remark() -> None:
         returns = 100 + slope * np.linspace(0, 60, 170) + random.normal(size=170)
         found = ids(evaluator_of({"policy.approx_kl": kl, "reward.episode_return.mean": returns}), "warning")
         assert ("approx-kl-spike" in found) == told
+
+
+def test_at_the_end_of_a_run_an_outcome_at_its_best_counts_at_once() -> None:
+    """While it goes on, an outcome must be well for a tenth of the run to make a remark of an alarm."""
+    random = np.random.default_rng(18)
+    kl = np.append(0.006 + 0.001 * random.normal(size=160), 0.09 + 0.002 * random.normal(size=20))
+    returns = np.append(np.linspace(100, 60, 168), np.full(12, 160.0)) + random.normal(size=180)
+    evaluator = evaluator_of({"policy.approx_kl": kl, "reward.episode_return.mean": returns})
+    assert "approx-kl-spike" in ids(evaluator, "warning")
+    evaluator.set_run_over(True)
+    assert "approx-kl-spike" not in ids(evaluator, "warning")

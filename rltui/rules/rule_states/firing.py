@@ -175,10 +175,11 @@ class JudgedSeries:
 
 
 class FiringState:
-    """The rules that fire after a feed."""
+    """The rules that fire after a feed. run_over: whether nothing will follow."""
 
-    def __init__(self, series: JudgedSeries) -> None:
+    def __init__(self, series: JudgedSeries, *, run_over: bool = False) -> None:
         self.series = series
+        self._run_over = run_over
         self.firing: dict[str, list[Firing]] = {}  # by rule; recordings only after they were asked for
         self._unasked = dict(series.recordings)
         self._joint = set(series.joint)  # those not asked for
@@ -294,7 +295,7 @@ class FiringState:
         """Whether none of some rules inhibits, or makes a remark of, what has held since a step.
 
         Recordings that began to fire later do so only after a share of the run, through which one of
-        them or another fired.
+        them or another fired; at once if the run is over, since what holds at its end is its result.
         """
         if not self.any(rule_ids):
             return True
@@ -304,6 +305,8 @@ class FiringState:
         if not firing:
             return True
         if any(self.firing[name][0].rule.shown or not self.firing[name][0].held_step for name in firing):
+            return False
+        if self._run_over:
             return False
         return self._covered_since(rule_ids) > max(held, self._last - LASTING * self._length)
 
