@@ -288,14 +288,18 @@ class FiringState:
         )
 
     def is_remark(self, firings: Sequence[Firing]) -> bool:
-        """Whether the firings of a rule are only a remark while others fire (`info_when`)."""
-        return not self.lets(firings[0].rule.info_when, held_since([firings]))
+        """Whether the firings of a rule are only a remark while others fire (`info_when`).
+
+        When the run is over they count at once: what holds at its end is its result.
+        """
+        others = firings[0].rule.info_when
+        return self._run_over and self.inhibits(others) or not self.lets(others, held_since([firings]))
 
     def lets(self, rule_ids: Sequence[str], held: int) -> bool:
         """Whether none of some rules inhibits, or makes a remark of, what has held since a step.
 
         Recordings that began to fire later do so only after a share of the run, through which one of
-        them or another fired; at once if the run is over, since what holds at its end is its result.
+        them or another fired.
         """
         if not self.any(rule_ids):
             return True
@@ -305,8 +309,6 @@ class FiringState:
         if not firing:
             return True
         if any(self.firing[name][0].rule.shown or not self.firing[name][0].held_step for name in firing):
-            return False
-        if self._run_over:
             return False
         return self._covered_since(rule_ids) > max(held, self._last - LASTING * self._length)
 
