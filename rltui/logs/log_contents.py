@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import pairwise
 
 from rltui.common.regex import regex
@@ -27,16 +27,10 @@ _CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key whose end is miss
 
 def is_point(record: dict[str, object], telling: bool) -> bool:
     """Whether a record is one of a log: with a step and numbers, or with numbers under a telling name."""
-    data = record.get("data")
-    inner = data if isinstance(data, dict) else {}
-    steps = record_keys.step_keys(record)
-    numbers = [
-        key
-        for key, value in [*record.items(), *inner.items()]
-        if type(value) in (int, float) and key not in steps
-    ]
-    if is_transition(record) or (not steps and is_of_data(record, numbers)):
+    if is_data(record):
         return False
+    steps = record_keys.step_keys(record)
+    numbers = _number_keys(record, steps)
     groups = [value for value in record.values() if isinstance(value, dict)]
     if groups and not steps and not numbers:  # {"time": {"step": 1}, "train": {"loss": 0.5}}
         kept = [
@@ -49,12 +43,29 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
     return bool(steps and (numbers or groups)) or (telling and bool(numbers))
 
 
+def is_data(record: dict[str, object]) -> bool:
+    """Whether a record is one of a data set, a result on an item of one, or a step of an environment."""
+    steps = record_keys.step_keys(record)
+    return is_transition(record) or (not steps and is_of_data(record, _number_keys(record, steps)))
+
+
+def _number_keys(record: dict[str, object], steps: Container[str]) -> list[str]:
+    """The keys of the numbers of a record and of its `data`, without those of its steps."""
+    data = record.get("data")
+    inner = data if isinstance(data, dict) else {}
+    return [
+        key
+        for key, value in [*record.items(), *inner.items()]
+        if type(value) in (int, float) and key not in steps
+    ]
+
+
 def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
     """Whether a record without a step is one of a data set, or of an item of one.
 
     numbers: keys of numbers; none may be a score, unless the record says by number of which item, or has
-    both what a model was asked and what it answered. One with a loss, a learning rate or a wall time is a
-    point of a training on that item.
+    both what a model was asked and what it answered. One with a wall time or with what only an update has,
+    such as a loss, is a point of a training on that item.
     """
     keys, numbers = set(keys), set(numbers)
     if names().pair_keys <= keys:
@@ -62,16 +73,22 @@ def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
     known = set(map(record_keys.compared, keys))
     samples = record_keys.log_keys().samples
     answered = not (known.isdisjoint(samples.prompt) or known.isdisjoint(samples.response))
-    if (answered or not names().item_keys.isdisjoint(known)) and not _is_of_update(numbers):
+    if (answered or not names().item_keys.isdisjoint(known)) and not _is_of_update(numbers, answered):
         return True
     return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
 
 
-def _is_of_update(numbers: Iterable[str]) -> bool:
-    """Whether keys of numbers have a loss, a learning rate or a wall time, and not only a duration."""
+def _is_of_update(numbers: Iterable[str], answered: bool) -> bool:
+    """Whether keys of numbers have one that only updates have, or a wall time, and not only a duration.
+
+    answered: they are beside a prompt and its answer.
+    """
     times = {record_keys.compared(key) for key in record_keys.wall_time_keys(numbers)}
-    return not times <= {*record_keys.log_keys().wall_time_axes} or any(
-        map(names().update_keys.search, map(str.lower, numbers))
+    lowered = [*map(str.lower, numbers)]
+    return (
+        not times <= {*record_keys.log_keys().wall_time_axes}
+        or any(map(names().update_keys.search, lowered))
+        or (answered and any(map(names().sample_update_keys.search, lowered)))
     )
 
 

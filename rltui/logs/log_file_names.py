@@ -68,6 +68,7 @@ class LogFileNames(NamedTuple):
     data_set_keys: frozenset[str]
     item_keys: frozenset[str]
     update_keys: Patterns
+    sample_update_keys: Patterns
     pair_keys: frozenset[str]
     state_keys: frozenset[str]
     action_keys: frozenset[str]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
-from rltui.logs.formats.interface import LINE_CAP
+from rltui.logs.formats.interface import HEAD, LINE_CAP
 from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.lines.text_lines import MAX_WAITS
 from rltui.logs.records.tag_table import TAG_CAP
@@ -581,8 +581,39 @@ def test_pairs_of_answers_are_a_data_set() -> None:
 def test_results_of_questions_are_no_log(item: dict[str, object]) -> None:
     """Numbered or answered ones, even under a telling name and with a score; a step makes a log of them."""
     row = {**item, "harm_score": 0.5, "answer": "a"}
-    assert not FORM.matches("eval_results.jsonl", json.dumps(row).encode() + b"\n")
+    lines = json.dumps(row).encode() + b"\n"
+    assert not FORM.matches("eval_results.jsonl", lines)
+    assert not FORM.matches(
+        "eval_results.jsonl", lines * 3 + lines[:-4]
+    )  # cut within a record, whose keys are known
+    assert not FORM.matches("eval_results.jsonl", lines * 3 + b'{"harm_score": 0.5, "ans')
     assert FORM.matches("eval_results.jsonl", json.dumps({"step": 1, **row}).encode() + b"\n")
+
+
+@pytest.mark.parametrize("count", [1, 25, 80])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {
+            "mean_reward": 0.5,
+            "reward_std": 0.1,
+            "kl": 0.01,
+            "entropy": 1.5,
+            "clip_frac": 0.1,
+            "grad_norm": 0.5,
+        },
+        {"reward": 0.5, "format_reward": 0.2, "correctness_reward": 0.3, "response_length": 100},
+        {"score": 0.5, "kl": 0.01},
+        {"score": 0.5, "entropy": 1.5},
+    ],
+)
+def test_updates_with_a_sample_are_a_log_at_any_size(values: dict[str, float], count: int) -> None:
+    """A prompt and its completion beside rewards or numbers of an update are no test set, without a step."""
+    record = {**values, "prompt": "What is 2 + 2?", "completion": "It is 4."}
+    text = (json.dumps(record).encode() + b"\n") * count
+    assert count < 80 or len(text) > HEAD
+    for name in ("train.jsonl", "rewards.jsonl"):
+        assert FORM.matches(name, text[:HEAD])
 
 
 @pytest.mark.parametrize("value", [{"loss": 0.5}, {"lr": 1e-4}, {"timestamp": 1.76e9}])

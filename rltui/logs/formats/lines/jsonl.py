@@ -136,6 +136,8 @@ def _matches(name: str, head: bytes) -> bool:
         return not log_contents.is_of_evaluation(
             name, steps, [each.get(steps[0]) for each in points if steps]
         )
+    if any(map(log_contents.is_data, records)):
+        return False  # whole records say more than the beginning of the next one
     return log_contents.is_cut_point(lines[-1], telling)
 
 
