@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rltui.logs.batch import Batch
+from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.lines import csv_table
 from rltui.logs.records.parse_number import real, step_of
 from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_on, read_whole, rows
@@ -523,6 +524,15 @@ def test_a_row_of_settings_is_no_log() -> None:
     assert not FORM.matches("training_info.csv", settings.encode())
     assert FORM.matches("training_info.csv", f"{settings}101,128,0.99\n".encode())
     assert FORM.matches("training_info.csv", b"batch_size,loss\n128,0.5\n")
+
+
+def test_a_first_row_is_one_of_a_log() -> None:
+    """Under a name that trainers write it needs no metric; of a wide table the others are not in the head."""
+    assert FORM.matches("progress.csv", b"total_steps,lr,gamma\n0,0.1,0.99\n")
+    assert FORM.matches("train.csv", b"avg,fps\n0.5,60\n")
+    columns = ",".join(f"quantity_{k}" for k in range(150))
+    table = columns + ("\n" + ",".join(f"{k / 7!r}" for k in range(150))) * 60 + "\n"
+    assert FORM.matches("training_info.csv", table.encode()[:HEAD])
 
 
 def test_results_of_settings_are_no_log() -> None:

@@ -16,7 +16,7 @@ from itertools import dropwhile, takewhile
 
 from rltui.common.regex import regex
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.interface import File, Format
+from rltui.logs.formats.interface import HEAD, File, Format
 from rltui.logs.formats.lines.line_reader import LineParser, LineReader, RecordSink
 from rltui.logs.formats.lines.table_header import (
     MIN_EVEN_ROWS,
@@ -287,8 +287,8 @@ def _matches(name: str, head: bytes) -> bool:
         name, steps, [record.get(steps[0]) for record in header.records(lines[1:-1])]
     ):
         return False
-    if not steps and (_is_data_set(name, numbers) or (len(lines) <= count + 1 and not _has_metric(numbers))):
-        return False  # or a single row, of settings
+    if not steps and (_is_data_set(name, numbers) or _is_of_settings(name, numbers, head, lines[count:])):
+        return False
     typical = log_file_names.is_telling(log_file_names.without_vague_words(name)) or not numbers
     if not (steps or typical or _has_metric(numbers)):
         return False  # other results, such as of a simulation
@@ -304,6 +304,17 @@ def _has_metric(columns: Sequence[str]) -> bool:
     """Whether a column is named like a metric of a training."""
     known = log_file_names.names()
     return any(known.column.search(each) or known.telling.search(each.lower()) for each in columns)
+
+
+def _is_of_settings(name: str, numbers: Sequence[str], head: bytes, below: Sequence[bytes]) -> bool:
+    """Whether a table without steps has a single row, of settings and not the first one of a log.
+
+    below: the lines of `head` below that row. Names that trainers give their logs are not of settings.
+    """
+    known = log_file_names.names()
+    row_is_all = len(head) < HEAD and not any(map(bytes.strip, below))
+    of_trainer = log_file_names.is_plain(name) or known.part_logs.search(name) is not None
+    return row_is_all and not of_trainer and not _has_metric(numbers)
 
 
 def _is_data_set(name: str, numbers: Sequence[str]) -> bool:
