@@ -63,6 +63,7 @@ class LogFileNames(NamedTuple):
     evaluation: Patterns
     column: Patterns
     values: Patterns
+    traces: Patterns
     data_sets: Patterns
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]

@@ -147,9 +147,18 @@ def test_what_a_machine_did_is_no_run(tmp_path: Path) -> None:
 def test_traces_of_simulations_are_no_runs(tmp_path: Path) -> None:
     """They have a row for each step of one rollout; a table with another name is a log."""
     rows = "step,x,reward\n" + "".join(f"{k},0.{k},1.5\n" for k in range(9))
-    for name in ("walk_trace.csv", "trace.csv", "retrace.csv", "episode_12.csv"):
+    for name in ("walk_trace.csv", "trace.csv", "lstm_traces_6c.csv", "retrace.csv", "episode_12.csv"):
         write(tmp_path / name, rows)
     assert runs(tmp_path) == {"retrace": ["retrace.csv"]}
+
+
+def test_tables_of_rewards_with_traces_in_their_name_are_runs(tmp_path: Path) -> None:
+    """Eligibility traces, or a trace of the reward; without such a column a trace is one of a simulation."""
+    rows = "episode,reward,steps\n" + "".join(f"{k},{k % 3}.5,9\n" for k in range(9))
+    for name in ("sarsa_traces_lambda0.9.csv", "reward_trace_ppo.csv"):
+        write(tmp_path / name, rows)
+    write(tmp_path / "walk_trace_lstm.csv", rows.replace("reward", "x"))
+    assert sorted(runs(tmp_path).values()) == [["reward_trace_ppo.csv"], ["sarsa_traces_lambda0.9.csv"]]
 
 
 def long_record(step: int) -> dict[str, float]:

@@ -261,7 +261,7 @@ def _matches(name: str, head: bytes) -> bool:
     header = TableHeader.of(lines[0], name) if lines else None
     if header is None:
         return _is_column(name, head)
-    if log_contents.is_transition(header.names):
+    if log_contents.is_transition(header.names) or _is_trace(name, header.names):
         return False
     steps = record_keys.step_keys(header.names)
     if not steps and not log_file_names.is_telling(name):
@@ -315,6 +315,12 @@ def _is_of_settings(name: str, numbers: Sequence[str], head: bytes, below: Seque
     row_is_all = len(head) < HEAD and not any(map(bytes.strip, below))
     of_trainer = log_file_names.is_plain(name) or known.part_logs.search(name) is not None
     return row_is_all and not of_trainer and not _has_metric(numbers)
+
+
+def _is_trace(name: str, columns: Sequence[str]) -> bool:
+    """Whether a table is named as one of the steps of a rollout, and no column as a result of a training."""
+    known = log_file_names.names()
+    return known.traces.search(name) is not None and not any(map(known.column.search, columns))
 
 
 def _is_data_set(name: str, numbers: Sequence[str]) -> bool:
