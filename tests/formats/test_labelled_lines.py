@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rltui.logs.formats.interface import read_to_end
 from rltui.logs.formats.printed_metrics import labelled_console
 from rltui.logs.formats.printed_metrics.labelled_console import (
     FORMAT,
@@ -423,6 +425,19 @@ def test_few_digits_are_said_of_rounded_numbers_only(line: str, is_rounded: bool
     file = MemFile("train.log", text.encode())
     batch = FORMAT.open("train.log").read(file)
     assert ("rounded" in {problem.code for problem in batch.problems}) is is_rounded
+
+
+@pytest.mark.parametrize(("short", "is_rounded"), [(8, False), (40, True)])
+def test_few_digits_are_said_alike_however_a_console_is_read(short: int, is_rounded: bool) -> None:
+    """All digits below a few short numbers are seen first, also by reads of single lines."""
+    line = "Episode {0} | Score: {0} | Loss: {1}\n"
+    text = "".join(line.format(k, 0.5 if k < short else 0.5 + k / 7) for k in range(80))
+    file = MemFile("train.log", text.encode())
+    for budget in (1, 40, 400, len(text) - 1, len(text), 1 << 20):
+        reader = FORMAT.open("train.log")
+        batches = [*read_to_end(reader, partial(reader.read, file, budget))]
+        codes = {problem.code for batch in batches for problem in batch.problems}
+        assert ("rounded" in codes) is is_rounded
 
 
 def test_plan_of_two_counters_with_goals() -> None:

@@ -49,6 +49,9 @@ class LineParser(ABC):
         By default nothing, for formats in which the meaning of a line depends on earlier ones.
         """
 
+    def note_end(self) -> None:  # noqa: B027
+        """Take note that all complete lines that the file has so far were parsed. By default nothing."""
+
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """Take the text after the last newline, which may be empty, or return why it was not read.
 
@@ -117,6 +120,8 @@ class LineReader(ReadFromStart):
         lines = self._lines.take(file, budget, final=final)
         if lines:
             self._parser.parse(lines, self._lines.start, self._records)
+        if self._lines.at_end:
+            self._parser.note_end()
 
     def _problems(self) -> list[Problem]:
         return [*self._lines.problems(), *self._parser.problems()]

@@ -56,6 +56,7 @@ class TextLines:
         self._cap = cap
         self.offset = 0
         self.start = 0  # offset of the first line of the last `take`
+        self.at_end = False  # the last `take` left no complete line
         self._problems: list[Problem] = []
         self._long_line: int | None = None  # start of an overlong line that is being skipped
         self._zeros = 0  # bytes of the hole that is being skipped
@@ -67,11 +68,12 @@ class TextLines:
         Empty with an unchanged offset if there is no complete line. final: do not wait for zeros to be filled
         in.
         """
-        self.start = self.offset
+        self.start, self.at_end = self.offset, False
         if self._long_line is not None:
             self._skip(file, budget)
             return []
         data = file.read_at(self.offset, max(budget, 1))
+        self.at_end = len(data) < max(budget, 1)
         if data[:1] == b"\0" or (self._zeros and data):
             data = self._skip_zeros(file, data, final)
         end = data.rfind(b"\n") + 1
@@ -82,6 +84,7 @@ class TextLines:
                 if len(data) > self._cap:
                     self._long_line = self.offset
                     self.offset += len(data)
+                self.at_end = self._long_line is None
                 return []
         end = self._end_before_zeros(data, end, final)
         if not end:

@@ -52,6 +52,9 @@ MIN_STEPS = 3  # with lines of the same names, or blocks below the same counter,
 MIN_UNCOUNTED = 8
 _UNCOUNTED = "without counter"  # of the names of such a group
 _FORMATTED_DECIMALS = 6  # at most, as of `%f`; a number that is not formatted has more
+# Fractions that tell whether a console is rounded: those of a few lines may be short by chance, and the
+# beginning by which logs are compared (16 KiB) has as many if there is one in 512 bytes.
+_ENOUGH_FRACTIONS = 32
 _MAX_LINE = 4000  # characters; longer lines are ignored
 _MAX_GROUPS = 256  # sets of names without evidence so far
 _MAX_PENDING = 64  # lines of a group that are kept until there is evidence
@@ -350,7 +353,8 @@ class LabelledParser(LineParser):
         self._lines = LabelledLines()
         self._has_metrics = False
         self._may_have_settings = True  # until they, or metrics, were printed
-        self._has_fractions = self._is_precise = False  # printed so far; with all of their digits
+        self._fractions = 0  # printed so far, of the first `_ENOUGH_FRACTIONS`
+        self._is_precise = False  # one of them had all of its digits
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Add the accepted records, and hyperparameters before them; all other lines are ignored."""
@@ -362,23 +366,34 @@ class LabelledParser(LineParser):
                 continue
             for step, numbers in self._lines.feed(text):
                 self._has_metrics, self._may_have_settings = True, False
-                if not self._is_precise:
-                    self._note_digits(numbers)
+                self._note_digits(numbers)
                 records.add(numbers, at=(step, math.nan))
         if self._has_metrics:
             records.plan(self._lines.planned)
             records.count(self._lines.counter)
 
     def _note_digits(self, numbers: Mapping[str, object]) -> None:
-        """Note whether there are fractions, and whether one was printed with all of its digits.
+        """Count fractions, up to as many as tell whether a program rounds, and note whether one is whole.
 
         Learning rates do not count: programs that round all else print them whole.
         """
+        if self._fractions >= _ENOUGH_FRACTIONS:
+            return
         for name, value in numbers.items():
             if type(value) is float and value % 1 > 0 and not is_small(name):
-                self._has_fractions = True
+                self._fractions += 1
                 decimals = repr(value).partition("e")[0].partition(".")[2]
                 self._is_precise = self._is_precise or len(decimals) > _FORMATTED_DECIMALS
+        if self._fractions >= _ENOUGH_FRACTIONS:
+            self._note_rounded()
+
+    def note_end(self) -> None:
+        """Decide by fewer fractions whether values are rounded: a young log is compared with others, too."""
+        self._note_rounded()
+
+    def _note_rounded(self) -> None:
+        if self._fractions and not self._is_precise:
+            self.note(*ROUNDED)
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A line without newline may be cut within a number; it is reported if it would be accepted."""
@@ -388,8 +403,6 @@ class LabelledParser(LineParser):
 
     def problems(self) -> list[Problem]:
         """Reports, once each, that printed values are rounded, or steps counted."""
-        if self._has_fractions and not self._is_precise:
-            self.note(*ROUNDED)
         if self._lines.counts_lines:
             self.note("counted-steps", "the console names no steps: its lines are counted")
         return super().problems()
