@@ -530,6 +530,7 @@ def test_a_first_row_is_one_of_a_log() -> None:
     """Under a name that trainers write it needs no metric; of a wide table the others are not in the head."""
     assert FORM.matches("progress.csv", b"total_steps,lr,gamma\n0,0.1,0.99\n")
     assert FORM.matches("train.csv", b"avg,fps\n0.5,60\n")
+    assert FORM.matches("0.monitor.csv", b'#{"t_start": 1.5}\nr,l,t\n10.0,10,0.8\n')
     columns = ",".join(f"quantity_{k}" for k in range(150))
     table = columns + ("\n" + ",".join(f"{k / 7!r}" for k in range(150))) * 60 + "\n"
     assert FORM.matches("training_info.csv", table.encode()[:HEAD])

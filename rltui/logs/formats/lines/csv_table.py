@@ -313,7 +313,8 @@ def _is_of_settings(name: str, numbers: Sequence[str], head: bytes, below: Seque
     """
     known = log_file_names.names()
     row_is_all = len(head) < HEAD and not any(map(bytes.strip, below))
-    of_trainer = log_file_names.is_plain(name) or known.part_logs.search(name) is not None
+    named = known.part_logs.search(name) or known.companions.search(name)
+    of_trainer = log_file_names.is_plain(name) or named is not None
     return row_is_all and not of_trainer and not _has_metric(numbers)
 
 
