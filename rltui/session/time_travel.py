@@ -29,6 +29,7 @@ from rltui.store.series import Series
 MAX_POINTS = 150_000  # to evaluate again: about a tenth of a second
 MIN_COUNTED = 9  # points of a tag that counts something of its own; fewer may be those of a warm-up
 SMALL_PART = 20  # of a run's steps, or of their interval: two columns of a chart of 40, too few for a curve
+LATE_INTERVALS = 2  # between points of a tag, since the last one of which it has not stopped
 BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
 
 
@@ -73,6 +74,8 @@ class RunAtStep:
         own_axis = self.has_own_axis(series)
         if self.at_step is None or not own_axis:
             return own_axis, self.at_step
+        if math.isnan(self.wall_time) and not _beyond(series, self.span):
+            return own_axis, self.at_step
         points = series.recent()
         known = np.flatnonzero(points.wall_time <= self.wall_time)
         return True, int(points.step[known[-1]]) if len(known) else BEFORE_ALL_STEPS
@@ -82,8 +85,9 @@ class RunAtStep:
 
         The steps of a tag that started late or stopped early lie within those of the run, at intervals like
         those of others. Points that are all near the start, and much closer to each other than those of any
-        tag that goes on, count updates in a run of environment steps. The result does not depend on the
-        step or the part of the run that is shown.
+        tag that goes on, count updates in a run of environment steps, if the count goes on as long as the
+        run does; that of a warm-up has stopped, and without wall times the two look alike. The result does
+        not depend on the step or the part of the run that is shown.
         """
         first, last, low = series.first_step, series.last_step, self.span[0]
         if first is None or last is None:
@@ -92,7 +96,18 @@ class RunAtStep:
             return True
         if series.count < MIN_COUNTED or (last - low) * SMALL_PART > self.span[1] - low:
             return False
-        return (last - first) / (series.count - 1) * SMALL_PART < self._interval_of_steps()
+        if (last - first) / (series.count - 1) * SMALL_PART >= self._interval_of_steps():
+            return False
+        return self._goes_on(series)
+
+    def _goes_on(self, series: Series) -> bool:
+        """Whether the last point of a tag is as late as the run's; false if wall times are unknown."""
+        wall = series.recent().wall_time
+        wall = wall[np.isfinite(wall)]
+        if len(wall) < MIN_COUNTED or not (passed := self.run.last_wall - self.run.first_wall) > 0:
+            return False
+        interval = float(wall[-1] - wall[0]) / (len(wall) - 1)
+        return self.run.silence(series.tag) * passed <= max(LATE_INTERVALS * interval, passed / SMALL_PART)
 
     def _interval_of_steps(self) -> float:
         """The smallest mean distance of points, of tags that reach the second half of the run's steps."""

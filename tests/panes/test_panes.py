@@ -373,7 +373,8 @@ def test_a_value_above_one_is_called_no_accuracy(values: list[float], title: str
 def test_updates_in_a_run_of_environment_steps_are_drawn_over_their_own_count() -> None:
     """518 updates beside four million steps would be one column; what stopped early keeps its place."""
     view = MadeRun("a", "baselines")
-    view.add("approxkl", np.arange(518.0), step=range(1, 519))
+    updates = np.linspace(10_000, 4_000_000, 518)
+    view.add("approxkl", np.arange(518.0), step=range(1, 519), at=updates)
     view.add("early", np.arange(12.0), step=range(10_000, 130_000, 10_000))
     view.add("warmup", [3.0, 2.0, 1.0], step=[1, 2, 3])
     view.add("r", np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
@@ -391,16 +392,40 @@ def test_updates_in_a_run_of_environment_steps_are_drawn_over_their_own_count() 
 def test_the_heading_names_the_steps_that_the_curves_show() -> None:
     """Above curves over updates stand updates, and a crosshair at a step of the run has no value in them."""
     view = MadeRun("a", "baselines")
-    for tag in ("approxkl", "clipfrac"):
-        view.add(tag, np.arange(518.0), step=range(1, 519))
     for tag in ("r", "l"):
         view.add(tag, np.arange(400.0), step=range(10_000, 4_010_000, 10_000))
+    for tag in ("approxkl", "clipfrac"):
+        view.add(tag, np.arange(518.0), step=range(1, 519), at=np.linspace(10_000, 4_000_000, 518))
     pane = pane_view(view, "policy", NOW)
     columns = plan_columns(100, pane, 20_000)
     head = header_line(columns, steps_of_curves(pane)).text
     assert " 518 " in head and "000,000" not in head
     (told,) = row_lines(pane.rows[0], columns, pane.window, notes=0)
     assert " – " in told.text and "517" not in told.text.split("…")[0]
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_a_dense_warm_up_keeps_to_the_steps_of_the_run(timed: bool) -> None:
+    """100 points of a pretraining before rows every 2,048 steps are of the run's first steps, at any step."""
+    pretraining, training = range(0, 1_000, 10), range(2_048, 2_048 * 301, 2_048)
+    view = MadeRun("a")
+    for tag, steps in (("r", training), ("pretrain/loss", pretraining)):
+        values = np.linspace(3.0, 1.0, len(steps))
+        view.add(tag, values, step=steps, at=None if timed else np.full(len(steps), math.nan))
+    for at_step in (None, 300_000):
+        rows = {row.tag: row for row in rows_of(view, ["r", "pretrain/loss"], at_step=at_step)}
+        assert not rows["pretrain/loss"].own_axis and rows["pretrain/loss"].at_step == at_step
+        drawn = curve(rows["pretrain/loss"], window_of(0, 614_400), 40)
+        assert drawn is not None and sum(math.isfinite(value) for value in drawn.mean) == 1
+
+
+def test_updates_have_a_row_at_a_step_of_unknown_time() -> None:
+    """Where the run's steps have no wall times, updates are shown as of the run's step, not left out."""
+    view = MadeRun("a", "baselines")
+    view.add("r", np.arange(400.0), step=range(10_000, 4_010_000, 10_000), at=np.full(400, math.nan))
+    view.add("approxkl", np.arange(518.0), step=range(1, 519))
+    (row,) = rows_of(view, ["approxkl"], at_step=2_000_000)
+    assert row.own_axis and row.at_step == 2_000_000
 
 
 def test_a_copy_has_a_row_only_without_the_series_itself() -> None:

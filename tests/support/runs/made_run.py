@@ -49,15 +49,18 @@ class MadeRun(RunView):
         super().__init__(run, _Names(self.config))
         self.recognise()
 
-    def add(self, tag: str, values: Any, step: Any = None, **name: Any) -> None:
-        """Points at steps from 1 on, in place of those before; `name`: keys of a metric of the user's own."""
+    def add(self, tag: str, values: Any, step: Any = None, at: Any = None, **name: Any) -> None:
+        """Points at steps from 1 on, in place of those before; `name`: keys of a metric of the user's own.
+
+        at: the steps of the run at which they were written, which are their own unless they count otherwise.
+        """
         values = np.asarray(values, np.float64)
         steps = np.arange(1, len(values) + 1) if step is None else np.asarray(step, np.int64)
         if not self._began:
             self._began = self._modified - CADENCE * int(steps[-1])
         if name:
             self._define(tag, **name)
-        walls = self._began + CADENCE * steps.astype(np.float64)
+        walls = self._began + CADENCE * (steps if at is None else np.asarray(at)).astype(np.float64)
         self._modified = max(self._modified, float(walls[-1]))
         batch = Batch.of_doubles((tag,), np.zeros(len(steps)), steps, walls, values)
         if tag in self.run.series:
