@@ -47,7 +47,7 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
         # The rule's value may be a mean over many ticks: "now" agrees with the end of the charts.
         now = _format(first.rule, first.ticks.level(PRESENT_TICKS))
         more = f"at step {first.worst_step:,}; now {now}"
-    elif 0 < WORST_FACTOR * first.value < worst.worst:
+    elif worst.upward and 0 < WORST_FACTOR * first.value < worst.worst:
         more = f"up to {_format(worst.rule, worst.worst)} at step {worst.worst_step:,}"
     return found._replace(message=_with_remark(found.message, more)) if more else found
 

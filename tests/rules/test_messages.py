@@ -46,6 +46,18 @@ def test_a_sentence_has_one_pair_of_parentheses() -> None:
     )
 
 
+def test_what_falls_has_been_up_to_no_worst_value() -> None:
+    """The worst of a fall is its lowest value; "up to 22" after "fell from 205 to 9" says the contrary."""
+    noise = np.random.default_rng(3)
+    learnt, lost = np.r_[np.linspace(22, 200, 45), [200] * 10], np.r_[np.linspace(200, 9.4, 4), [9.4] * 36]
+    values = np.r_[learnt, lost] + np.r_[8 * noise.normal(size=59), 0.2 * noise.normal(size=36)]
+    book = only("return-crash")
+    (found,) = evaluator_of({"reward.episode_return.mean": list(values)}, book=book).findings()
+    assert re.fullmatch(
+        r"The return of episodes fell from \d+ to 9\.\d+: most of what was gained is lost", found.message
+    )
+
+
 def test_all_that_broke_is_named() -> None:
     """Whoever looks for the first metric that broke finds a reward that broke before the gradients."""
     broke_at = {"reward.mean": 30, "optimizer.grad_norm": 32}

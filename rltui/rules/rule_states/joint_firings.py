@@ -44,6 +44,7 @@ class Firing(NamedTuple):
     worst: float = np.nan  # of the values while it fires
     worst_step: int = 0
     held_step: int = 0  # the first step at which it was known, if that is not `since_step`
+    upward: bool = True  # whether high values are bad
 
 
 def setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:

@@ -38,6 +38,7 @@ class ActivePeriod:
     worst: float = np.nan  # the value farthest beyond the limit
     beyond: float = np.nan  # how bad that is, see `ConditionStates.beyond`
     worst_step: int = 0
+    upward: bool = True  # whether high values are bad
     held_from: int = 0  # step of the first tick at which the condition held
     held_until: int = 0  # likewise of the last one; of a latched rule, at which its value had not recovered
     firing: bool = False
@@ -113,6 +114,7 @@ class RuleState:
             limit, begun = float(states.limit[first]), self._serial(window, first)
             period = self.period = ActivePeriod(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
             period.held_from = int(ticks.last[int(window.at[first])])
+            period.upward = states.upward
         period.value, period.seen = float(states.value[last]), serial
         period.held_until = int(ticks.last[int(window.at[last])])
         beyond = states.beyond
