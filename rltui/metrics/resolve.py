@@ -124,10 +124,8 @@ class MetricNames:
             guess = self._guess(slashed)
         if guess is None and framework is None and "_" in tag and "/" not in tag:  # as in file names
             guess = self._guess(tag.replace("_", "/", 1))
-        if guess is None and framework is None:  # as on consoles
-            learner = learner_prefix().match(tag)
-            if learner is not None and (named := self._of_part(tag, tag[learner.end() :])) is not None:
-                return named
+        if guess is None and framework is None and (named := self._of_learner(tag)) is not None:
+            return named
         if guess is None and framework is None:
             plain = self._known.words.without_container(plain)
             guess = self._guess(plain)
@@ -135,15 +133,27 @@ class MetricNames:
             guess = _Guess(spelled, Vote(spelled.entry, (), False), spelled.held_out)
         if guess is None and framework is None:
             bare = self._known.words.without_sections(tag)
-            if bare != tag and (named := self._of_part(tag, bare)) is not None:
+            named = self._of_part(tag, bare, bare) if bare != tag else None
+            if named is not None:
                 return named
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)
 
-    def _of_part(self, tag: str, bare: str) -> MetricName | None:
-        """The meaning of a tag as that of its end, with what is before it in the title; None if unknown."""
-        named, part = self.name(bare), re.sub("[_/]", " ", tag[: len(tag) - len(bare) - 1])
+    def _of_learner(self, tag: str) -> MetricName | None:
+        """The meaning of a tag below labels of one of several learners, as on consoles; None if unknown."""
+        learner = learner_prefix().match(tag)
+        if learner is None:
+            return None
+        bare = tag[learner.end() :]
+        in_role = self._known.words.below_role(learner[1].rpartition("/")[2], bare)
+        own = in_role and not self.name(in_role).part  # else it means no more than the end does
+        named = self._of_part(tag, bare, in_role) if own else None
+        return named or self._of_part(tag, bare, bare)
+
+    def _of_part(self, tag: str, bare: str, known_as: str) -> MetricName | None:
+        """The meaning of a name, given to a tag that ends in `bare`, its beginning in the title; or None."""
+        named, part = self.name(known_as), re.sub("[_/]", " ", tag[: len(tag) - len(bare) - 1])
         if not named.recognised:
             return None
         named = named._replace(tag=tag)

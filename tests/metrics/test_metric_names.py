@@ -714,6 +714,23 @@ def test_a_reward_in_a_group_of_losses_is_no_reward() -> None:
     assert MetricNames().name("Loss/Reward").canonical == "other.auxiliary_loss"
 
 
+@pytest.mark.parametrize(
+    ("tag", "canonical", "part"),
+    [
+        ("agent_0/critic_1/loss", "critic.loss", "agent 0 critic 1"),
+        ("critic_2/grad_norm", "optimizer.critic_grad_norm", "critic 2"),
+        ("policy_0/loss", "policy.loss", "policy 0"),
+        ("actor_3/episode_reward", "reward.episode_return.mean", "actor 3"),
+        ("policy_1/episode_reward", "reward.episode_return.mean", "policy 1"),
+        ("agent_1/loss", "optimizer.loss", "agent 1"),
+    ],
+)
+def test_a_numbered_part_of_an_agent_is_no_label_of_a_learner(tag: str, canonical: str, part: str) -> None:
+    """The loss of the first critic is that of a critic, not of the whole training."""
+    name = MetricNames().name(tag)
+    assert (name.canonical, name.part) == (canonical, part)
+
+
 @pytest.mark.parametrize("writer", ["condition_no kl", "env_Hopper-v4", "worker_1"])
 def test_a_learner_that_records_name_is_told_from_its_metric(writer: str) -> None:
     """The prefix that records of several learners are given says whose value it is."""

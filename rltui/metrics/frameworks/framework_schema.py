@@ -130,6 +130,7 @@ class WordTable(NamedTuple):
     averages: frozenset[str] = frozenset()  # which mean it is
     containers: frozenset[str] = frozenset()  # what holds a history, as the last word of its name
     sections: frozenset[str] = frozenset()  # of names, that say which part of a loop wrote them
+    roles: frozenset[str] = frozenset()  # parts of an agent, as the first section of names
     ignored: frozenset[str] = frozenset()
     evaluation: frozenset[str] = frozenset()
     words: Mapping[str, tuple[str, ...]] = {}  # word -> other spellings

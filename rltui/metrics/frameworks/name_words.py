@@ -70,6 +70,11 @@ class NameWords:
             first, slash, rest = name.partition("/")
         return name
 
+    def below_role(self, label: str, rest: str) -> str:
+        """`critic/loss` of the label `critic_1` and the rest `loss`; empty if the label names no role."""
+        role, _, number = label.rpartition("_")
+        return f"{role}/{rest}" if number.isdecimal() and role in self._table.roles else ""
+
     def _split(self, name: str) -> list[str]:
         """The words of a name; `ma100` and `agent0` are two, a number in a known word is part of it.
 

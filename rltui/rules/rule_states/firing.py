@@ -293,7 +293,7 @@ class FiringState:
         When the run is over they count at once: what holds at its end is its result.
         """
         others = firings[0].rule.info_when
-        return self._run_over and self.inhibits(others) or not self.lets(others, held_since([firings]))
+        return (self._run_over and self.inhibits(others)) or not self.lets(others, held_since([firings]))
 
     def lets(self, rule_ids: Sequence[str], held: int) -> bool:
         """Whether none of some rules inhibits, or makes a remark of, what has held since a step.
