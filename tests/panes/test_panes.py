@@ -27,7 +27,6 @@ from rltui.panes.render.lines.pane_lines import (
     row_lines,
     short_key,
     short_title,
-    steps_of_curves,
 )
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.rows.key_rows import key_rows
@@ -398,8 +397,9 @@ def test_the_heading_names_the_steps_that_the_curves_show() -> None:
         view.add(tag, np.arange(518.0), step=range(1, 519), at=np.linspace(10_000, 4_000_000, 518))
     pane = pane_view(view, "policy", NOW)
     columns = plan_columns(100, pane, 20_000)
-    head = header_line(columns, steps_of_curves(pane)).text
+    head = header_line(columns, pane).text
     assert " 518 " in head and "000,000" not in head
+    assert "▼" not in header_line(plan_columns(100, pane, 20), pane).text  # of the run, not of an update
     (told,) = row_lines(pane.rows[0], columns, pane.window, notes=0)
     assert " – " in told.text and "517" not in told.text.split("…")[0]
 

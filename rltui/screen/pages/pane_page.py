@@ -14,7 +14,6 @@ from rltui.panes.render.lines.pane_lines import (
     header_line,
     plan_columns,
     row_lines,
-    steps_of_curves,
 )
 from rltui.panes.rows.row import Row, first_row, is_constant
 from rltui.screen.pages.chart.compared_run_names import card_style
@@ -54,7 +53,7 @@ def pane_page(state: AppState, made: PaneView, width: int, height: int, *, colum
         if height >= TALL_ROWS - 2:
             page.lines.append(BLANK)
     if column_words and height - len(page.lines) >= 6:
-        page.lines.append(header_line(columns, steps_of_curves(made)))
+        page.lines.append(header_line(columns, made))
     room = height - len(page.lines)
     notes = finding_rows(made.rows) if state.saved.density != "compact" else {}
     # Heights of all rows, lines only of visible ones: thousands of rows cost nothing.

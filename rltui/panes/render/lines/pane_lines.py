@@ -87,8 +87,9 @@ def plan_columns(width: int, pane: PaneView, crosshair: int | None = None) -> Co
     )  # fmt: skip
 
 
-def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
+def header_line(columns: ColumnPlan, pane: PaneView) -> Line:
     """The headings of the columns; that of the curves is their range of steps."""
+    window = _steps_of_curves(pane)
     spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
     if columns.key:
         word = "key as written"
@@ -111,7 +112,9 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
         reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
         room = max(reach, len(left) + len(right) + 1)
         label = left + " " * (room - len(left) - len(right)) + right if room <= columns.spark else left
-        crosshair = None if columns.crosshair is None else window.column(columns.crosshair, columns.spark)
+        crosshair = None
+        if columns.crosshair is not None and window is pane.window:  # it is a step of the run
+            crosshair = window.column(columns.crosshair, columns.spark)
         marked = _marked(pad(label, columns.spark), window.restart_columns(columns.spark), crosshair)
         spans += [("  ", "faint"), *marked]
     if columns.range:
@@ -119,7 +122,7 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     return line(*spans)
 
 
-def steps_of_curves(pane: PaneView) -> StepWindow:
+def _steps_of_curves(pane: PaneView) -> StepWindow:
     """The steps that the curves of a pane show: those of the run, unless all rows have other ones."""
     own: tuple[int, int] | None = None
     for row in pane.rows:
@@ -359,7 +362,7 @@ def pane_lines(pane: PaneView, width: int) -> list[Line]:
     if not pane.metrics:
         return empty_lines(pane.empty, width)
     columns = plan_columns(width, pane)
-    lines = [header_line(columns, steps_of_curves(pane))]
+    lines = [header_line(columns, pane)]
     notes = finding_rows(pane.rows)
     for index, row in enumerate(pane.rows):
         if row.kind == "heading" and index:
