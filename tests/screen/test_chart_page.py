@@ -78,6 +78,18 @@ def test_a_key_that_needs_a_zoomed_chart_says_so(key: str) -> None:
     assert screen.state.time.window == 0
 
 
+def test_the_whole_run_again_fits_the_values_anew() -> None:
+    """A range of values that was wider for a while goes back to what the curve needs, zoomed or not."""
+    screen = opened_with(with_outlier())
+    before = lines(screen)
+    chart = screen.state.overlays[-1]
+    assert isinstance(chart, ChartOverlay) and chart.y_range is not None
+    chart.y_range = (chart.y_range[0], chart.y_range[1] * 1.3)
+    assert lines(screen)[2:-3] != before[2:-3]
+    screen.press("0")
+    assert lines(screen)[2:-3] == before[2:-3]
+
+
 @pytest.mark.parametrize(("points", "told"), [(250, "0.95"), (120, "0.90: 0.95 would lag behind 120 points")])
 def test_smoothing_tells_a_lag_only_where_it_is_seen(points: int, told: str) -> None:
     """A weight that is lowered by less than the digits shown is not said to lag behind itself."""

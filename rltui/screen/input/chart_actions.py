@@ -140,8 +140,9 @@ def pan(state: AppState, chart: ChartOverlay, share: float) -> None:
 
 
 def _reset(state: AppState, chart: ChartOverlay) -> None:
+    chart.y_range = None
     if _is_zoomed(state, chart):
-        chart.zoom = chart.y_range = None
+        chart.zoom = None
 
 
 def _turn_run(state: AppState, chart: ChartOverlay, action: str) -> None:
