@@ -53,6 +53,45 @@ def test_rounding_beyond_a_bound_is_no_fault() -> None:
     assert evaluator.diagnostics() == []
 
 
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "code", "alarm"),
+    [
+        ("policy.approx_kl", [NAN] * 60, "not-reported", False),
+        ("policy.kl_ref", [NAN] * 60, "not-reported", False),
+        ("validation.accuracy", [NAN] * 60, "not-reported", False),
+        ("policy.approx_kl", [NAN] * 60 + [0.01] * 3, "non-finite", False),
+        ("policy.approx_kl", [NAN] * 9 + [0.01] + [NAN] * 9, "non-finite", True),
+        ("policy.approx_kl", [0.01] * 30 + [NAN] * 30, "non-finite", True),
+        ("policy.approx_kl", [INF] * 59 + [NAN], "non-finite", True),
+        ("policy.approx_kl", [NAN] * 59 + [INF], "non-finite", True),
+        ("reward.mean", [NAN] * 60, "non-finite", True),
+        ("optimizer.loss", [NAN] * 60, "non-finite", True),
+        ("validation.loss", [NAN] * 60, "non-finite", True),
+    ],
+)
+def test_what_is_taken_as_not_defined_is_no_alarm(
+    metric: str, values: list[float], code: str, alarm: bool
+) -> None:
+    """A quantity that is NaN throughout, and that a training may lack, is a remark on the numbers alone."""
+    evaluator = new_evaluator()
+    for place, value in enumerate(values):
+        evaluator.feed([fresh(metric, [value], [place])])
+    assert codes(evaluator) == [code]
+    assert any("NaN" in each.title for each in evaluator.findings()) is alarm
+
+
+def test_infinity_that_a_restart_removed_is_none() -> None:
+    """After a restart from before the infinite value all that is left is NaN."""
+    evaluator = new_evaluator()
+    evaluator.feed([fresh("policy.approx_kl", [NAN] * 20 + [INF])])
+    assert codes(evaluator) == ["non-finite"]
+    evaluator.feed([fresh("policy.approx_kl", [NAN] * 10, range(15, 25), rewound_to=15)])
+    assert codes(evaluator) == ["not-reported"]
+
+
 def test_a_tag_that_is_not_written_any_more() -> None:
     """A metric that stopped while others continued is reported."""
     evaluator = evaluator_of({"a": np.ones(300), "b": np.ones(300), "c": np.ones(300)})

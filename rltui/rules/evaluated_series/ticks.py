@@ -36,7 +36,10 @@ _NO_STEPS: Ints = np.empty(0, np.int64)
 
 
 class NonFinitePeriod(RewindableCounter):
-    """A period with non-finite values; the note of each is its index among all points, and the value."""
+    """A period with non-finite values.
+
+    The note of each is its index among all points, the value, and the number of infinite ones so far.
+    """
 
     __slots__ = ("after", "before")
 
@@ -54,6 +57,11 @@ class NonFinitePeriod(RewindableCounter):
     def value(self) -> float:
         """The last non-finite value."""
         return self.note[1]
+
+    @property
+    def never_defined(self) -> bool:
+        """Whether all points of the series up to its last one are NaN."""
+        return self.count == self.last_index + 1 and not self.note[2]
 
 
 class Ticks:
@@ -332,7 +340,10 @@ class Ticks:
                         del self.nonfinite_before[1]
                 period = NonFinitePeriod(self.nonfinite_count, begin - self.nonfinite_count)
                 self.nonfinite = period
-            period.add(steps[where[part]], numbers[part], values[where[part]])
+            infinite = np.cumsum(np.isinf(values[where[part]]), dtype=np.float64)
+            if period.count:
+                infinite += period.note[2]
+            period.add(steps[where[part]], numbers[part], values[where[part]], infinite)
             self.nonfinite_count += len(part)
 
 

@@ -6,15 +6,16 @@ The condition has no window: it is on periods of non-finite values (`NonFinitePe
 from __future__ import annotations
 
 from rltui.rules.evaluated_series.ticks import NONFINITE_GAP, NonFinitePeriod, Ticks
+from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
 
 
 def present(rule: Rule, ticks: Ticks) -> NonFinitePeriod | None:
     """The present period of non-finite values, if the rule is about it."""
     period = ticks.nonfinite
-    if period is None or _is_over(ticks, period) or not _concerns(rule, period, ticks.points):
+    if period is None or _is_over(ticks, period) or is_undefined(ticks, period):
         return None
-    return period
+    return period if _concerns(rule, period, ticks.points) else None
 
 
 def past(rule: Rule, ticks: Ticks) -> list[NonFinitePeriod]:
@@ -22,7 +23,21 @@ def past(rule: Rule, ticks: Ticks) -> list[NonFinitePeriod]:
     periods = list(ticks.nonfinite_before)
     if ticks.nonfinite is not None and _is_over(ticks, ticks.nonfinite):
         periods.append(ticks.nonfinite)
-    return [period for period in periods if _concerns(rule, period, period.last_index + 2)]
+    return [
+        period
+        for period in periods
+        if not is_undefined(ticks, period) and _concerns(rule, period, period.last_index + 2)
+    ]
+
+
+def is_undefined(ticks: Ticks, period: NonFinitePeriod) -> bool:
+    """Whether a period is that before the first value of a quantity that a training may lack.
+
+    Writers fill the columns of such quantities, and those of unknown names, with NaN; a number that broke was
+    one before, and infinity is the result of a calculation.
+    """
+    undefined = not ticks.canonical or ticks.canonical.startswith(metric_roles().nan_if_undefined)
+    return undefined and period.never_defined
 
 
 def _is_over(ticks: Ticks, period: NonFinitePeriod) -> bool:

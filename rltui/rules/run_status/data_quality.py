@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +12,7 @@ from rltui.common.text import clean
 from rltui.draw.numbers import format_short
 from rltui.metrics.metric_name import LEAST_PERCENT
 from rltui.rules.evaluated_series.ended_series import Silence, ended
+from rltui.rules.kinds.non_finite import is_undefined
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule_states.series_state import SeriesState
 
@@ -43,8 +43,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     if (
         ticks.nonfinite_count == ticks.points
         and ticks.points >= PLACEHOLDER_POINTS
-        and (not canonical or canonical.startswith(metric_roles().nan_if_undefined))
-        and (ticks.nonfinite is None or math.isnan(ticks.nonfinite.note[1]))
+        and ticks.nonfinite is not None
+        and is_undefined(ticks, ticks.nonfinite)
     ):
         message = f"{tag}: always NaN, taken as not defined for this training"
         return [Problem("info", "not-reported", where, message)]
