@@ -8,7 +8,8 @@ from rltui.metrics.glossary_files import glossary
 from rltui.schema.metric import Metric, Statistic
 
 ROUNDING = 1e-4  # relative, of values in single precision
-LEAST_PERCENT = 10.0  # a share in percent soon exceeds it; lower values above one are no shares
+# Of a metric that may be `beyond`: percentages soon exceed it, and lower values above one are no shares.
+LEAST_PERCENT = 10.0
 
 
 class MetricName(NamedTuple):

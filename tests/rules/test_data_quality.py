@@ -34,16 +34,31 @@ def test_impossible_values_accuse_the_metric() -> None:
 
 
 def test_a_share_in_percent_is_no_fault() -> None:
-    """Some programs log a win rate of 27.9; most values must be above one, some above ten, none above 100."""
+    """Some programs log a win rate of 27.9; most values must be above one, none above 100."""
     for values, code in (
         ([0.0, 27.9, 30.5, 100.0], "percent"),
         ([0.1, 0.2, 27.9, 0.3], "impossible-value"),
         ([27.9, 30.5, 140.0], "impossible-value"),
-        ([0.99, 1.68, 1.68], "impossible-value"),
+        ([1.0, 2.5, 4.2, 6.9], "percent"),
     ):
         evaluator = new_evaluator()
         evaluator.feed([fresh("reward.zero_std_fraction", values)])
         assert codes(evaluator) == [code]
+
+
+@pytest.mark.parametrize(
+    ("metric", "highest", "code"),
+    [
+        ("reward.success_rate", 6.9, "percent"),
+        ("validation.accuracy", 6.9, "impossible-value"),
+        ("validation.accuracy", 42.0, "percent"),
+    ],
+)
+def test_low_percentages_are_those_of_shares_by_any_name(metric: str, highest: float, code: str) -> None:
+    """Only what trainers call accuracy may be a score, and is told as percent from ten on."""
+    evaluator = new_evaluator()
+    evaluator.feed([fresh(metric, np.linspace(highest / 2, highest, 12))])
+    assert [each for each in codes(evaluator) if each in ("percent", "impossible-value")] == [code]
 
 
 def test_rounding_beyond_a_bound_is_no_fault() -> None:

@@ -10,6 +10,7 @@ from rltui.common.arrays import Floats, median
 from rltui.common.problem import Problem
 from rltui.common.text import clean
 from rltui.draw.numbers import format_short
+from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import LEAST_PERCENT
 from rltui.rules.evaluated_series.ended_series import Silence, ended
 from rltui.rules.kinds.non_finite import is_undefined
@@ -56,7 +57,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
     odd = each.impossible
     if odd is not None and each.plan.bounds is not None:
         low, high = each.plan.bounds
-        if (low, high) == (0.0, 1.0) and LEAST_PERCENT <= odd.worst <= 100.0 and 2 * odd.count > ticks.points:
+        least = LEAST_PERCENT if _may_be_no_share(canonical) else high
+        if (low, high) == (0.0, 1.0) and least <= odd.worst <= 100.0 and 2 * odd.count > ticks.points:
             most = format_short(odd.worst)
             message = f"{tag}: up to {most}, in percent where others write shares; shown as written"
             return [*found, Problem("info", "percent", where, message, count=odd.count)]
@@ -74,6 +76,12 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
         message = f"{tag}: always exactly 0, taken as not reported"
         found.append(Problem("info", "not-reported", where, message))
     return found
+
+
+def _may_be_no_share(canonical: str) -> bool:
+    """Whether trainers log something else under the name of a share, which has that other title then."""
+    metric = glossary().metrics.get(canonical)
+    return metric is not None and bool(metric.beyond)
 
 
 def _vanished(where: str, series: Mapping[str, SeriesState], silence: Silence) -> list[Problem]:
