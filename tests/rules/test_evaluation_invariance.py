@@ -423,7 +423,7 @@ def test_a_rewind_removes_superseded_points() -> None:
 def test_after_a_join_one_waiting_rule_is_settled_per_step() -> None:
     """No live step evaluates all of them; after some steps none of them is unsettled."""
     evaluator, left = new_evaluator(), []
-    series = healthy("grpo", Shape(n=CAP + 100))
+    series = healthy("grpo", Shape(n=CAP + 150))
     evaluator.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])
     for k in range(CAP - 1, CAP + 150):
         evaluator.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
