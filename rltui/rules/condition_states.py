@@ -29,7 +29,6 @@ class ConditionStates(NamedTuple):
     surely: Floats | None = None  # lower (if upward: upper) confidence bound of the value; None: the value
     beyond: Floats | None = None  # how bad the value is; None: the value, or its negative
     before: Floats | None = None  # level that it is compared with; None: that of the ticks before the onset
-    usual: Floats | None = None  # level of which the limit is a multiple; None: there is none
     until: Floats | None = None  # number of points of the run from which on it is resolved; None: no number
 
 

@@ -69,11 +69,10 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         limit = np.maximum(limit, _highest_before(window, length))
     beyond = rows > limit[:, None]
     began = first_in(window, beyond, rows.shape[1])
-    usual = np.copysign(usual, window.usual(skip))  # told beside values with their sign
     if recurring:
         count = beyond.sum(axis=1)
-        return ConditionStates(count >= recurring, count == 0, value, limit, began, usual=usual)
-    return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began, usual=usual)
+        return ConditionStates(count >= recurring, count == 0, value, limit, began)
+    return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began)
 
 
 def _highest_before(window: RollingWindow, length: int) -> Floats:

@@ -380,7 +380,7 @@ def _firing(state: RuleState | UserRuleState, period: ActivePeriod) -> Firing | 
     if not period.firing:
         return None
     return Firing(
-        rule, state.ticks, period.since_step, period.value, period.limit, period.told_before,
+        rule, state.ticks, period.since_step, period.value, period.limit, period.before,
         _severity(state, period), period.worst, period.worst_step, period.held_from,
         period.upward,
     )  # fmt: skip

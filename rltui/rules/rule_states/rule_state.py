@@ -30,7 +30,7 @@ class ActivePeriod:
     since_step: int
     value: float
     limit: float
-    before: float  # the level of the ticks before the onset; NaN if unknown
+    before: float  # the usual level at the onset; NaN if unknown
     begun: int  # serial number of the tick at which it became pending
     seen: int  # serial number of the last tick at which it held
     recovery: float = np.nan  # of a latched rule: the level at which it is resolved
@@ -44,12 +44,6 @@ class ActivePeriod:
     firing: bool = False
     resolved_step: int | None = None
     fired_step: int = 0  # of the point at which a user's rule fired
-    usual: float = np.nan  # the level of which the limit is a multiple; NaN if there is none
-
-    @property
-    def told_before(self) -> float:
-        """The level that a message compares the value with: the one that the limit was made of, if any."""
-        return self.before if math.isnan(self.usual) else self.usual
 
 
 class RuleState:
@@ -119,8 +113,6 @@ class RuleState:
                 usual = float(states.before[first])
             limit, begun = float(states.limit[first]), self._serial(window, first)
             period = self.period = ActivePeriod(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
-            if states.usual is not None:
-                period.usual = float(states.usual[first])
             period.held_from = int(ticks.last[int(window.at[first])])
             period.upward = states.upward
         period.value, period.seen = float(states.value[last]), serial
@@ -143,8 +135,6 @@ class RuleState:
             period.until = float(states.until[last])
         if not rule.latch:
             period.limit = float(states.limit[last])
-            if states.usual is not None:
-                period.usual = float(states.usual[last])
         if serial - period.begun + 1 >= rule.for_ticks and window.at[last] >= rule.warmup // ticks.stride:
             period.firing = True
 
