@@ -64,7 +64,8 @@ def resolved_finding(rule: Rule, ticks: Ticks, period: ActivePeriod | NonFiniteP
         numbers = (period.value, math.nan, math.nan)
         found = _finding(rule, "warning", [ticks], period.since_step, numbers)
         return found._replace(state="resolved", resolved_step=period.last_step)
-    numbers = (period.value, period.limit, period.before)
+    back = _is_within(rule, period.value, period.worst, period.limit)
+    numbers = (period.worst if back else period.value, period.limit, period.before)
     found = _finding(rule, SEVERITIES[RANK[rule.severity]], [ticks], period.since_step, numbers)
     return found._replace(state="resolved", resolved_step=period.resolved_step)
 
@@ -168,7 +169,12 @@ def _tag(rule: Rule, tag: str) -> str:
 
 def is_back(firing: Firing, now: float) -> bool:
     """Whether the value is back within the limit while the rule still fires."""
-    return firing.rule.kind in COMPARED and (firing.worst - firing.limit) * (now - firing.limit) < 0
+    return _is_within(firing.rule, now, firing.worst, firing.limit)
+
+
+def _is_within(rule: Rule, value: float, worst: float, limit: float) -> bool:
+    """Whether a value is on the other side of the limit than the worst one."""
+    return rule.kind in COMPARED and (worst - limit) * (value - limit) < 0
 
 
 def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, severity: Severity) -> Finding:

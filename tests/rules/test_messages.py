@@ -6,9 +6,10 @@ import math
 import re
 
 import numpy as np
+import pytest
 
 from rltui.rules.finding import Finding
-from tests.support.runs.evaluators import evaluator_of, only
+from tests.support.runs.evaluators import evaluator_of, fresh, new_evaluator, only
 
 
 def _finding(rule: str, metric: str, *levels: float) -> Finding:
@@ -36,6 +37,21 @@ def test_a_finding_is_in_the_pane_of_the_metric_that_fired() -> None:
     for metric, pane in (("validation.loss", "validation"), ("reward.mean", "reward")):
         found = evaluator_of({metric: [0.5] * 40 + [float("nan")] * 40}, book=only("values-non-finite"))
         assert [one.pane for one in found.findings()] == [pane]
+
+
+@pytest.mark.parametrize("climb", [0.3, 1.0, 1.9])
+@pytest.mark.parametrize("after", [0.05, 1.0, 2.4, 5.5])
+def test_a_spike_is_as_many_times_the_usual_level_as_is_said(climb: float, after: float) -> None:
+    """Norms that climb before they explode, or come down again, are told by one beyond ten times 0.2."""
+    levels = [0.2] * 50 + [climb] * 12 + [9.0] * 14 + [after] * 60
+    evaluator, told = new_evaluator(book=only("grad-explosion")), set()
+    for step, level in enumerate(levels):
+        evaluator.feed([fresh("optimizer.grad_norm", [level], [step])])
+        told |= {each.message for each in (*evaluator.findings(), *evaluator.history())}
+    assert told
+    for message in told:
+        found = re.match(r"The gradient norm rose to (\S+), more than ten times its usual level", message)
+        assert found is not None and float(found[1]) > 10 * 0.2, message
 
 
 def test_a_sentence_has_one_pair_of_parentheses() -> None:
