@@ -16,7 +16,15 @@ from rltui.rules.finding import as_json, from_json, order
 from rltui.rules.rulebook import load, rulebook
 from rltui.store.points import NewPoints, Points
 from rltui.store.run import Run
-from tests.support.runs.evaluators import canonical_names, evaluator_of, fresh, ids, new_evaluator, run_with
+from tests.support.runs.evaluators import (
+    canonical_names,
+    evaluator_of,
+    fresh,
+    ids,
+    new_evaluator,
+    only,
+    run_with,
+)
 from tests.support.runs.synthetic_runs import PATHOLOGIES, Shape, healthy
 
 NOISE = np.random.default_rng(11)
@@ -874,7 +882,11 @@ def test_a_value_loss_may_grow_with_the_square_of_the_returns(last_return: float
     returns = np.concatenate((np.linspace(-150, 420, 30), np.full(70, 420.0)))
     returns += way * (last_return - 420) + 15 * noise[0]
     loss = 400 * (1 + way * 199) * np.exp(0.1 * noise[1])
-    found = evaluator_of({"reward.episode_return.mean": returns, "critic.loss": loss}).findings()
+    series = {"reward.episode_return.mean": returns, "critic.loss": loss}
+    book = only("value-loss-spike")  # an outcome that is well makes a remark of it, too
+    rule = book.rules["value-loss-spike"]._replace(info_when=("value-loss-follows-return",))
+    book = book._replace(rules={rule.id: rule}, joint=rulebook().joint)
+    found = evaluator_of(series, book=book).findings()
     assert [each.severity for each in found if each.id == "value-loss-spike"] == [severity]
 
 
