@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, Protocol
 
 from rltui.common.digest import digest
+from rltui.common.display_text import clean
 from rltui.common.json_value import json_value
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import clean
 from rltui.rules.finding import Finding, as_json
 
 Event = Literal["firing", "resolved", "test"]

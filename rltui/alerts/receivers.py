@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from rltui import __version__
 from rltui.alerts.finding_alert import Alert, Receiver, ReceiverError
 from rltui.alerts.secrets import MissingVariableError, expand, shown_address, without_secrets
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.common.worker_thread import in_thread
 from rltui.config.user_config import COMMAND, TERMINAL, WEBHOOK, AlertConfig
 

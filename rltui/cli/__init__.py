@@ -21,8 +21,8 @@ from rltui import __version__
 from rltui.cli.exit_codes import UNOPENED, WRONG
 from rltui.cli.printing import CommandError, note
 from rltui.common import crash
+from rltui.common.display_text import clean
 from rltui.common.interpreter_settings import finish_imports
-from rltui.common.text import clean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.cli.printing import note
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery  # imports numpy, which `explain` does not need

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rltui.cli.printing import note
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.draw.numbers import format_seconds
 from rltui.many_runs.verdict import Verdict
 from rltui.rules.finding import health_of

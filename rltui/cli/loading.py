@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NoReturn
 from rltui.cli.arguments import readable_logdirs
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.config import Config, load_config
 
 if TYPE_CHECKING:

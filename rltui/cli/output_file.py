@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 
 from rltui.cli.printing import emit, fail, note
 from rltui.common import writable_paths
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 
 F = TypeVar("F")
 

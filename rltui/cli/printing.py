@@ -19,8 +19,8 @@ from typing import NoReturn
 import click
 
 from rltui.cli.exit_codes import WRONG
+from rltui.common.display_text import cell_width, clean, pad
 from rltui.common.markdown_text import in_markdown, markdown_table
-from rltui.common.text import cell_width, clean, pad
 
 MIN_WIDTH = 40  # cells of a line on a terminal
 _MAX_SEARCHED = 10_000  # files and folders of a LOGDIR that are searched for an empty log

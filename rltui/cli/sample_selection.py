@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rltui.cli.printing import emit, note, to_json
+from rltui.common.display_text import clean
 from rltui.common.markdown_text import in_markdown
-from rltui.common.text import clean
 from rltui.logs.sample_layouts.sample import Sample, SampleHead, nearest_step
 from rltui.panes.context_panes.samples_pane import samples_pane
 from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown

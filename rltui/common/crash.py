@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rltui import __version__
 from rltui.common import writable_paths
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 
 EXIT = 70  # EX_SOFTWARE of sysexits.h
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.common.writable_paths import config_file, local_path
 from rltui.config.user_config import AlertConfig, Config
 from rltui.schema.toml_files import FileReport, parse

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from rltui.common.display_text import cell_width, fit, head
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.common.text import cell_width, fit, head
 
 _BREAKS = regex(r"\s+(?!%)")
 # Roles are meanings, not colours. Every theme knows all of them.

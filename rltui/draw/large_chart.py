@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rltui.common.arrays import Floats, contiguous_parts
+from rltui.common.display_text import pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import pad
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import Line, Span, line

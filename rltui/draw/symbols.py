@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 
 # Of findings; "" is the absence of one.
 SEVERITY_GLYPH = {"critical": "✖", "warning": "▲", "info": "·", "": " "}

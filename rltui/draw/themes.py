@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.common.writable_paths import config_file
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.schema.fields import BoolField, ListField, TableField, TextField, as_dict

@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from rltui.common.digest import digest
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.logs.log_file_names import is_events, is_plain, names, rotated_from, stem_of
 from rltui.logs.sample_layouts.layouts import match_log
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from rltui.common.display_text import some_of
 from rltui.common.problem import Problem
-from rltui.common.text import some_of
 from rltui.logs.delivery import Delivery
 from rltui.logs.found_file import PlacedLog, Walked
 from rltui.logs.run_names import RunFilter, shard_number, with_namesakes

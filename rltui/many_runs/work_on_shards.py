@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from rltui.common import interpreter_settings, writable_paths
-from rltui.common.text import quote
+from rltui.common.display_text import quote
 from rltui.common.worker_thread import in_thread
 from rltui.many_runs.engine import Engine, EngineError
 from rltui.many_runs.plan import LostShard, Shard, portable

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
+from rltui.common.display_text import fit
 from rltui.common.regex import regex
-from rltui.common.text import fit
 from rltui.metrics.frameworks.patterns import PatternError, check, is_wild
 from rltui.metrics.resolve import MetricNames
 from rltui.metrics.unknown_keys import humanise

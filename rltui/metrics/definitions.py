@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Protocol
 
+from rltui.common.display_text import cell_width
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width
 from rltui.metrics.glossary_entry import labelled, listed
 from rltui.metrics.glossary_files import glossary
 from rltui.schema.fields import TextField

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rltui.common.display_text import cell_width, first_of, some_of
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, first_of, some_of
 from rltui.draw.cells import wrap
 from rltui.schema.metric import DIRECTIONS, Metric
 from rltui.schema.units import units

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rltui.common.display_text import in_sentence
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import in_sentence
 from rltui.metrics.glossary_files import glossary
 from rltui.schema.metric import Metric, Statistic
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from rltui.common.display_text import cell_width
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width
 from rltui.draw.numbers import format_value
 from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding

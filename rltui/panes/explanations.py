@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import clean
 from rltui.config import Config
 from rltui.metrics.definitions import Definition, definitions, plain, with_title
 from rltui.metrics.explain_key import entry_of, explain

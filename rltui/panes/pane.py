@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.common.text import count_of
+from rltui.common.display_text import count_of
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.repeated_totals import repeated_totals

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from rltui.common.display_text import quote
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import SEVERITIES, Severity
-from rltui.common.text import quote
 from rltui.draw.numbers import format_step, format_value
 
 State = Literal["firing", "resolved"]

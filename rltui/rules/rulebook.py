@@ -11,9 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.metrics.glossary_files import SOURCES, glossary
 from rltui.rules.metric_roles import STEP_TIME
 from rltui.rules.rule import (

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import clean
 from rltui.logs.discovery.logdir_roots import Root, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import names

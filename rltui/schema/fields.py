@@ -30,7 +30,7 @@ from typing import (
     get_type_hints,
 )
 
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 
 KeyPath = tuple[str | int, ...]  # keys from the top of the file; integers are indices of list items, from 0
 Report = Callable[[KeyPath, str], None]  # called with the path and description of each error

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from rltui.common.display_text import cell_width
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width
 from rltui.schema.fields import (
     AnyOfField,
     Field,

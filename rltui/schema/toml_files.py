@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem, ProblemLevel
-from rltui.common.text import clean
 from rltui.schema.fields import Field, Invalid, KeyPath, dotted_key, field_of
 from rltui.schema.value_cache import cached_value
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
+from rltui.common.display_text import cell_width
 from rltui.common.regex import regex
-from rltui.common.text import cell_width
 from rltui.panes.charts.sister_band import seed_sisters
 from rltui.panes.runs.run_columns import METRIC, SETTING, RunOrder, column_named
 from rltui.panes.runs.run_expression import NUMBERS, WORDS, parse_expression

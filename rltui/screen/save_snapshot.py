@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rltui.common import writable_paths
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.draw.symbols import to_ascii
 from rltui.panes.charts.chart_picture import chart_picture

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.config.user_config import UserHardware
 from rltui.metrics.frameworks.recognise import FrameworkMatch
 from rltui.metrics.metric_name import MetricName

@@ -14,8 +14,8 @@ from types import MappingProxyType
 import numpy as np
 
 from rltui.common.arrays import Bools, distinct
+from rltui.common.display_text import count_of
 from rltui.common.problem import Problem, Problems
-from rltui.common.text import count_of
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join

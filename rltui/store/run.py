@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct_counts
+from rltui.common.display_text import count_of
 from rltui.common.problem import Problem, Problems
-from rltui.common.text import count_of
 from rltui.logs.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import compared, log_keys

@@ -19,7 +19,7 @@ from hypothesis import given
 from rltui.cli.export.export_points import Exporter, PointSelection, SupersededFlags
 from rltui.cli.export.follow_points import PointPrinter
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.logs.follow.read_all import read_all
 from rltui.many_runs.plan import make_plan
 from rltui.store.store import Store

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.logs.batch import Batch, concat
 from rltui.logs.formats.lines import jsonl
 from rltui.logs.formats.tfevents import event_format

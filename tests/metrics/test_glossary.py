@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 from rltui.metrics.glossary_files import Glossary, general_panes, glossary, pane_id
 from rltui.schema.metric import DIRECTIONS, TITLE_WIDTH, Metric
 from rltui.schema.units import units

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 from rltui.metrics.glossary_entry import GlossaryEntry, MetricRule
 from rltui.metrics.glossary_files import glossary
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from rltui.common.display_text import clean
 from rltui.common.markdown_text import code_in_markdown, in_markdown
-from rltui.common.text import clean
 from tests.support.commands.in_process import rltui
 from tests.support.logs.live_logs import write_rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 from rltui.config import Config, Threshold
 from rltui.metrics.resolve import MetricNames
 from rltui.panes.explanations import explained_entries, explained_entry_of_name

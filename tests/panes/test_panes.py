@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 from rltui.config.user_config import Config, UserPane
 from rltui.draw.cells import Line, crop, cut, fill, line, side_by_side, sides, wrap
 from rltui.metrics.glossary_files import general_panes

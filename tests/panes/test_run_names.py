@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 from rltui.panes.runs.short_names import fitted_names, short_run_names, with_given_names
 
 

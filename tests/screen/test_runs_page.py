@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rltui.common.display_text import cell_width
 from rltui.common.problem import Problem
-from rltui.common.text import cell_width
 from rltui.panes.runs import outcome_row, run_facts
 from rltui.panes.runs.run_columns import RunOrder, natural
 from rltui.screen.run_list import column_choices, prepare

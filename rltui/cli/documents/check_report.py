@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rltui.cli.printing import colored, text_width
+from rltui.common.display_text import cell_width, some_of
 from rltui.common.markdown_text import in_markdown, markdown_table
 from rltui.common.problem import Problem, ProblemLevel, merged
-from rltui.common.text import cell_width, some_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.printing import CommandError
-from rltui.common.text import clean, first_of
+from rltui.common.display_text import clean, first_of
 from rltui.panes.baseline.comparison import Axis, compare
 from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.rules.finding import as_json

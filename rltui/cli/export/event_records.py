@@ -12,8 +12,8 @@ from rltui.cli.export.export_points import PointSelection, TagFilter
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import fail, note
+from rltui.common.display_text import clean
 from rltui.common.problem import Problems
-from rltui.common.text import clean
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
 from rltui.logs.found_file import FoundFile

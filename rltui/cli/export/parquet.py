@@ -33,8 +33,8 @@ from rltui.cli.printing import fail, note
 from rltui.cli.sharding import Work, chosen_engine
 from rltui.common import writable_paths
 from rltui.common.digest import digest
+from rltui.common.display_text import clean, count_of
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import clean, count_of
 from rltui.config import Config
 from rltui.many_runs.plan import RunPlan
 from rltui.session.shared_metric_names import SharedNames

@@ -17,7 +17,7 @@ from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.output_file import binary_output
 from rltui.cli.sharding import Work
 from rltui.common.arrays import Bools
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag

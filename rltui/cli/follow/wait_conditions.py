@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rltui.common.comparison_operators import COMPARISONS, Comparison
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import SEVERITIES
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.draw.numbers import format_short, format_step
 from rltui.panes.runs.run_facts import SUGGESTIONS, nearest_tags, tags_of
 from rltui.rules.finding import RANK, Finding

@@ -19,7 +19,7 @@ from rltui.cli.follow.wait_conditions import (
     unknown_metric,
 )
 from rltui.cli.printing import about, emit, note
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.config import Config
 from rltui.draw.numbers import format_step
 from rltui.logs.delivery import Delivery

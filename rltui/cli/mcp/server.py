@@ -18,7 +18,7 @@ from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import Tool, tools
 from rltui.cli.printing import to_json
 from rltui.common import crash
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 
 _HINTS = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -27,7 +27,7 @@ from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config, run_filter
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
-from rltui.common.text import clean, some_of
+from rltui.common.display_text import clean, some_of
 from rltui.logs.follow.read_all import place_all
 from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session

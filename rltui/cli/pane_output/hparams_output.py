@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rltui.cli.printing import emit, emit_json
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.panes.context_panes.attempt_history import history_lines
 from rltui.panes.context_panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record

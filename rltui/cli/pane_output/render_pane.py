@@ -17,8 +17,8 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import as_of
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.printing import fail, to_json
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import clean
 from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, PLAIN, Theme, load_themes
 from rltui.metrics.glossary_files import pane_id

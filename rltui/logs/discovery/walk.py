@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from rltui.common.display_text import clean, quote
 from rltui.common.problem import Problem
-from rltui.common.text import clean, quote
 from rltui.logs.discovery.logdir_roots import Root
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from rltui.common.display_text import quote
 from rltui.common.problem import Problem
-from rltui.common.text import quote
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.run_assignment import RunAssignment

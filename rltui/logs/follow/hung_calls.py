@@ -10,8 +10,8 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.log_file.log_file import LogFile

@@ -10,8 +10,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from rltui.common.display_text import quote
 from rltui.common.problem import Problem
-from rltui.common.text import quote
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower

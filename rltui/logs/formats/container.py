@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from rltui.common.display_text import count_of
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import CountedProblem, Problem, ProblemLevel
-from rltui.common.text import count_of
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import BLOCK, File, Format, ReadFromStart

@@ -6,8 +6,8 @@ import os
 import stat
 from dataclasses import replace
 
+from rltui.common.display_text import quote
 from rltui.common.problem import Problem
-from rltui.common.text import quote
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_contents import cut_keys, is_foreign

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 
+from rltui.common.display_text import quote
 from rltui.common.problem import Problem, ProblemLevel
-from rltui.common.text import quote
 
 MAX_INTERVAL = 60.0  # seconds between two attempts
 

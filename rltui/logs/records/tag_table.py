@@ -9,9 +9,9 @@ import zlib
 
 import google_crc32c
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
-from rltui.common.text import clean
 
 TAG_CAP = 100_000  # distinct tags of one log
 NAME_CAP = 1_000  # characters of a name

@@ -18,9 +18,9 @@ from itertools import islice
 from pathlib import Path
 
 from rltui.common import writable_paths
+from rltui.common.display_text import clean, quote
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.common.text import clean, quote
 from rltui.logs import local_file
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import is_entered, names

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rltui.common.display_text import quote
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.common.text import quote
 from rltui.common.worker_thread import in_thread
 from rltui.logs.records.parse_number import iso_time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.common.text import count_of, in_sentence
+from rltui.common.display_text import count_of, in_sentence
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.values.recent_values import RunValues, Values, level_text

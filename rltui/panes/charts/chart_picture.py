@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rltui.common.arrays import Floats
-from rltui.common.text import fit
+from rltui.common.display_text import fit
 from rltui.draw.axis_ticks import round_steps
 from rltui.draw.chart_svg import WIDTH, ChartPicture, PictureCurve, finite_range
 from rltui.draw.numbers import format_step

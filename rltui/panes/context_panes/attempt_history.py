@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rltui.common.text import count_of
+from rltui.common.display_text import count_of
 from rltui.draw.numbers import format_duration, format_step
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

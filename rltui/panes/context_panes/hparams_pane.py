@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
+from rltui.common.display_text import first_of
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.common.text import first_of
 from rltui.run_context.hparams.hparams import NO_HPARAMS, HParam, HParams, merge, same
 from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic, topic_order
 from rltui.run_context.hparams.logged_text import logged_hparams

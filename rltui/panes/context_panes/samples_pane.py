@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
+from rltui.common.display_text import count_of
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.common.text import count_of
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.layouts import layouts

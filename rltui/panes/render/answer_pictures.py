@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.common.text import cell_width, pad
+from rltui.common.display_text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
 from rltui.draw.sparkline import resampled

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.display_text import fit, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import fit, pad
 from rltui.draw.axis_ticks import few_ticks
 from rltui.draw.braille import PER_CELL, Canvas
 from rltui.draw.cells import BLANK, Line, Span, colored, line

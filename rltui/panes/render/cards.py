@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rltui.common.display_text import cell_width, fit, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rltui.common.display_text import cell_width, count_of
 from rltui.common.markdown_text import code_in_markdown
 from rltui.common.regex import regex
-from rltui.common.text import cell_width, count_of
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from rltui.common.display_text import cell_width
 from rltui.common.regex import regex
-from rltui.common.text import cell_width
 from rltui.draw.cells import Line
 from rltui.draw.themes import ANSI, XTERM, Theme, color_of
 

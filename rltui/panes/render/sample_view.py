@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rltui.common.display_text import clean, count_of, head, pad
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.common.text import clean, count_of, head, pad
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.sample_layouts.sample import Message, Sample
 from rltui.run_context.samples.sample_text import clean_lines, differences, facts, short_value, turns

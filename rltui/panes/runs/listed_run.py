@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from rltui.common.display_text import cell_width
 from rltui.common.regex import regex
-from rltui.common.text import cell_width
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_age, format_duration, format_progress, short_step
 from rltui.draw.symbols import HEALTH_ROLE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from rltui.common.display_text import cell_width, fit, head
 from rltui.common.regex import regex
-from rltui.common.text import cell_width, fit, head
 from rltui.logs import log_file_names
 
 _SEPARATOR = regex(r"[/_.,=\- ]")

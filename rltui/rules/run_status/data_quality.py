@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from rltui.common.arrays import Floats, median
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import LEAST_PERCENT

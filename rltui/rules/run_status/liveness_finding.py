@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from rltui.common.text import quote
+from rltui.common.display_text import quote
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
 from rltui.rules.run_status.liveness import Liveness

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from rltui.common.display_text import clean
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.logs.formats.printed_metrics.line_items import ANSI
 from rltui.logs.records.parse_number import iso_time
 from rltui.run_context.console.failures import console_facts

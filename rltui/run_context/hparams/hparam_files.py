@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rltui.common.display_text import quote
 from rltui.common.problem import Problem
-from rltui.common.text import quote
 from rltui.logs.local_file import LocalFile
 from rltui.logs.log_file_names import TRAINER_STATE
 from rltui.run_context.hparams.hparams import (

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rltui.common.digest import digest
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.run_context.hparams.known_hparams import (
     known_hparams,
     names_of_setting,

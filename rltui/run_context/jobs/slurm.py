@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
 
+from rltui.common.display_text import clean, quote
 from rltui.common.regex import regex
-from rltui.common.text import clean, quote
 from rltui.logs.records.parse_number import iso_time
 from rltui.run_context.jobs.scheduler import Job, SchedulerError
 

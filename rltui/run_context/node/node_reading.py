@@ -7,8 +7,8 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import clean
 
 # Environment variables with the GPUs of a job, the most specific first.
 GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.run_context.node.node_reading import DriverError, GpuReading, Process
 
 T = TypeVar("T")

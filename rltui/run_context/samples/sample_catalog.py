@@ -16,8 +16,8 @@ from pathlib import Path
 
 import orjson
 
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem, ProblemLevel
-from rltui.common.text import clean
 from rltui.logs.formats.lines.text_lines import TextLines
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (

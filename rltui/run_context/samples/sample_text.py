@@ -7,9 +7,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from rltui.common.display_text import clean
 from rltui.common.markdown_text import fence_for, in_markdown, markdown_table
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.draw.numbers import format_plain
 from rltui.logs.sample_layouts.sample import Sample, SampleSummary
 

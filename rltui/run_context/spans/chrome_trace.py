@@ -15,8 +15,8 @@ import math
 
 import orjson
 
+from rltui.common.display_text import clean
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.run_context.spans.logged_spans import LoggedSpans, Span
 
 HEAD = 1 << 16  # bytes by which the two are told apart

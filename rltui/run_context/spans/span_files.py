@@ -15,9 +15,9 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.common.text import clean
 from rltui.logs.local_file import LocalFile
 from rltui.run_context.nearby_folders import Folder, folders_near
 from rltui.run_context.spans import chrome_trace, span_lines, telescope_events

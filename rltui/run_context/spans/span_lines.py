@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.run_context.spans.logged_spans import KEPT_STEPS, MAX_SPANS, StepSpans, relative_spans
 
 # Keys of begin and end; the first pair that a span has is used.

@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 
 from rltui.common.arrays import Floats
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.run_context.spans.logged_spans import KEPT_STEPS, MAX_SPANS, LoggedSpans, Span, relative_spans
 
 MAX_TABLE_BYTES = 64 << 20  # a larger one is left out

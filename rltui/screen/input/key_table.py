@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
+from rltui.common.display_text import clean, in_sentence
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.common.text import clean, in_sentence
 from rltui.panes.pane_tabs import PANES
 from rltui.schema.toml_files import read_table
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import PurePath
 
-from rltui.common.text import cell_width, fit
+from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
 from rltui.panes.context_panes.console_pane import LINES, console_end, console_findings_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rltui.common.text import cell_width, fit
+from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import Span
 from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_tabs import PANES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rltui.common.text import cell_width, clean, count_of, first_of, fit
+from rltui.common.display_text import cell_width, clean, count_of, first_of, fit
 from rltui.draw.cells import BLANK, Span, crop, line, wrap
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown_run

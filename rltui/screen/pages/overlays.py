@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width, count_of
+from rltui.common.display_text import cell_width, count_of
 from rltui.draw.cells import Span, line
 from rltui.screen.pages.chart.chart_page import chart_page
 from rltui.screen.pages.lists.explain_page import explanation, hparam_details

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.common.text import cell_width, count_of, pad
+from rltui.common.display_text import cell_width, count_of, pad
 from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line, wrap
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rltui.common.display_text import cell_width, fit
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line, sides, wrap
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import MetricCard

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.text import fit
+from rltui.common.display_text import fit
 from rltui.draw.cells import BLANK, Line, Span, cut_sentence, empty_lines, line, wrap
 from rltui.panes.answers.answer import Answer
 from rltui.panes.charts.step_window import StepWindow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width, clean, count_of, fit
+from rltui.common.display_text import cell_width, clean, count_of, fit
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
 from rltui.draw.numbers import format_short
 from rltui.logs.sample_layouts.sample import Sample, SampleHead

@@ -24,7 +24,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.strip import Strip
 
-from rltui.common.text import cell_width
+from rltui.common.display_text import cell_width
 
 TESTED_VERSION = "8."  # of Textual, whose private drawing interface is known
 SYNC_START, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.theme import Theme as TextualTheme
 from textual.widget import Widget
 
-from rltui.common.text import cell_width, head
+from rltui.common.display_text import cell_width, head
 from rltui.draw.cells import Line
 from rltui.draw.symbols import to_ascii
 from rltui.draw.themes import Theme

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 
 from rltui.common import crash
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
 from rltui.rules.run_status.settings_beside import NOTHING_BESIDE, Beside, SettingsBeside
 from rltui.run_context.hparams import hparam_files

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from rltui.common import crash
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.common.worker_thread import WorkerThread
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from rltui.cli.printing import (
     note_omitted,
     text_width,
 )  # fmt: skip
+from rltui.common.display_text import count_of
 from rltui.common.markdown_text import in_markdown
-from rltui.common.text import count_of
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare

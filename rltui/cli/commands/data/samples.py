@@ -10,7 +10,7 @@ from rltui.cli.arguments import LOGDIRS, RUN, readable_logdirs
 from rltui.cli.loading import run_filter
 from rltui.cli.printing import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.logs.sample_layouts.sample import Sample
 from rltui.run_context.samples.run_catalogs import catalogs_of
 from rltui.run_context.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter

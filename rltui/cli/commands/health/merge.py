@@ -11,7 +11,7 @@ import orjson
 
 from rltui.cli.arguments import FAIL_ON
 from rltui.cli.printing import emit_json, fail, leave
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 
 if TYPE_CHECKING:
     from rltui.cli.documents.check_document import FailOn

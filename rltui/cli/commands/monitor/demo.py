@@ -14,8 +14,8 @@ import click
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.printing import emit, fail, leave, note
+from rltui.common.display_text import clean
 from rltui.common.interpreter_settings import import_asyncio_without_ssl
-from rltui.common.text import clean
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 

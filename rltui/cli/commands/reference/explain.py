@@ -9,7 +9,7 @@ from rltui.cli.completions import complete_metric
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import emit, emit_json, leave, note
-from rltui.common.text import clean
+from rltui.common.display_text import clean
 from rltui.config import load_config
 from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Definition, Term, as_lines, definitions

@@ -11,8 +11,8 @@ import click
 from rltui.cli.exit_codes import WRONG
 from rltui.cli.file_problems import note_problems
 from rltui.cli.printing import emit, emit_json, fail, leave
+from rltui.common.display_text import clean
 from rltui.common.problem import Problem
-from rltui.common.text import clean
 from rltui.common.writable_paths import config_file
 from rltui.config import Config, load_config, read_file
 from rltui.config.config_files import LOGDIR_CONFIG

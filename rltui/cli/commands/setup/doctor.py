@@ -20,8 +20,8 @@ from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, REQUESTS, LogDir, readable_logdirs
 from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.printing import emit, emit_json
+from rltui.common.display_text import clean, count_of
 from rltui.common.problem import Problem
-from rltui.common.text import clean, count_of
 from rltui.common.writable_paths import config_file
 from rltui.config import load_config
 from rltui.draw.numbers import format_seconds, format_si

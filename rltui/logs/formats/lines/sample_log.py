@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 
+from rltui.common.display_text import count_of
 from rltui.common.problem import CountedProblem, Problem
 from rltui.common.regex import regex
-from rltui.common.text import count_of
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format, ReadFromStart, read_to_end, torn_tail

@@ -8,8 +8,8 @@ truncated while its writer has it open (it will not).
 
 from __future__ import annotations
 
+from rltui.common.display_text import count_of, quote
 from rltui.common.problem import CountedProblem, Problem
-from rltui.common.text import count_of, quote
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
 
 MAX_WAITS = 4  # reads for which zeros before text may be filled in

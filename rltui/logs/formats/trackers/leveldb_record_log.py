@@ -13,8 +13,8 @@ import zlib
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
+from rltui.common.display_text import count_of
 from rltui.common.problem import CountedProblem, Problem
-from rltui.common.text import count_of
 from rltui.logs.batch import Batch, Histogram
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, ReadFromStart, read_to_end, torn_tail
 from rltui.logs.records.record_batcher import RecordBatcher

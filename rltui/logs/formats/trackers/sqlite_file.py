@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
+from rltui.common.display_text import quote as quoted
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.common.text import quote as quoted
 from rltui.logs.formats.container import Container, Parts, close_after_visit
 
 if TYPE_CHECKING:

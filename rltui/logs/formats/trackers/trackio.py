@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from rltui.common.display_text import QUOTE_LIMIT, clean
 from rltui.common.problem import ProblemLevel
 from rltui.common.regex import regex
-from rltui.common.text import QUOTE_LIMIT, clean
 from rltui.logs.formats.container import Container, NewRows, Part, Parts, TrackerAlert, whole_lines
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import (

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import Floats, distinct, median
+from rltui.common.display_text import first_of, in_sentence
 from rltui.common.regex import regex
-from rltui.common.text import first_of, in_sentence
 from rltui.draw.numbers import SHARE, format_duration
 from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact, device_cell
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans

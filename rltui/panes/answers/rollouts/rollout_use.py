@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
-from rltui.common.text import count_of
+from rltui.common.display_text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median, quantile
+from rltui.common.display_text import first_of, in_sentence
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import first_of, in_sentence
 from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of

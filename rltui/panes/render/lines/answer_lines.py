@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.common.text import cell_width, pad
+from rltui.common.display_text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds, format_share
 from rltui.draw.sparkline import sparkline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rltui.common.text import cell_width, count_of, fit, pad
+from rltui.common.display_text import cell_width, count_of, fit, pad
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
 from rltui.draw.sparkline import resampled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rltui.common.display_text import cell_width, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, pad
 from rltui.draw.cells import Line, Span, colored, hanging, line, wrap
 from rltui.draw.numbers import short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rltui.common.display_text import cell_width, fit
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, fit
 from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides, wrap
 from rltui.draw.numbers import format_progress, format_step
 from rltui.draw.symbols import (

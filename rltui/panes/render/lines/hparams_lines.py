@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rltui.common.display_text import cell_width, count_of, fit, pad
 from rltui.common.markdown_text import code_in_markdown, in_markdown, markdown_table
-from rltui.common.text import cell_width, count_of, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
 from rltui.panes.context_panes.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
 from rltui.panes.runs.short_names import short_run_names

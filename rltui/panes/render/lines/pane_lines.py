@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.display_text import cell_width, fit, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import Line, Span, colored, cut, empty_lines, line
 from rltui.draw.numbers import format_range, format_step, short_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rltui.common.display_text import cell_width, clean, pad, some_of
 from rltui.common.markdown_text import in_markdown, markdown_table
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, clean, pad, some_of
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
 from rltui.draw.numbers import format_plain
 from rltui.logs.records.record_keys import ended_at_limit

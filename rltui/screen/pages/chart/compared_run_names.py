@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.common.text import cell_width, fit
+from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
 from rltui.panes.charts.compared_series import SIGNS, compared_series

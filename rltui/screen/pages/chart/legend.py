@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rltui.common.text import cell_width, fit
+from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import Line, Span, crop, cut, line, sides
 from rltui.draw.numbers import format_bound, format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH

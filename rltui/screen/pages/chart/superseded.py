@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rltui.common.text import count_of
+from rltui.common.display_text import count_of
 from rltui.draw.cells import Span
 from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rltui.common.text import count_of, fit
+from rltui.common.display_text import count_of, fit
 from rltui.draw.cells import BLANK, Line, cut, hanging, line, wrap
 from rltui.draw.numbers import format_limits, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rltui.common.text import cell_width, pad
+from rltui.common.display_text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, hanging, line, side_by_side
 from rltui.screen.input.key_table import Bind, KeyContext, Keys, key_table, shown
 from rltui.screen.pages.lists.list_page import ListContent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rltui.common.text import count_of
+from rltui.common.display_text import count_of
 from rltui.draw.cells import Line, Span, line
 from rltui.screen.input.key_table import Keys, key_table, shown
 from rltui.screen.pages.page import Hint, Page, Spot, box, hints_for, scrolled

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rltui.common.display_text import cell_width, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, pad
 from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_tabs import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title

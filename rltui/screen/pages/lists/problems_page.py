@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rltui.common.text import fit
+from rltui.common.display_text import fit
 from rltui.draw.cells import BLANK, Line, hanging, line, wrap
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rltui.common.display_text import cell_width, fit, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.text import cell_width, fit, pad
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides, wrap
 from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age

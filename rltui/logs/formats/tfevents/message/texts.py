@@ -6,8 +6,8 @@ import json
 import math
 import struct
 
+from rltui.common.display_text import clean
 from rltui.common.json_value import json_value
-from rltui.common.text import clean
 from rltui.logs.formats import protobuf
 
 TEXT_LIMIT = 32 << 10  # characters of one text; tables of completions have up to 100 KB per step
