@@ -443,21 +443,21 @@ def test_little_entropy_that_halves_moves_kl_by_little() -> None:
 
 
 def test_an_agent_that_fills_its_buffer_has_no_loss_yet() -> None:
-    """Losses that are NaN from the first episode on are not broken while the replay buffer is filled."""
-    random = np.random.default_rng(14)
-    returns = 10 + random.normal(size=1200)
-    filling = {"reward.episode_return.mean": returns[:300], "critic.loss": np.full(300, np.nan)}
-    assert not ids(evaluator_of(filling), "warning")
-    never = {"reward.episode_return.mean": returns, "critic.loss": np.full(1200, np.nan)}
-    assert "non-finite" in ids(evaluator_of(never), "critical") or "numerical-breakdown" in ids(
-        evaluator_of(never), "critical"
-    )
-    broken = {
-        "reward.episode_return.mean": returns[:300],
-        "critic.loss": np.append(np.ones(290), np.full(10, np.nan)),
-    }
-    assert ids(evaluator_of(broken), "critical")
-    assert ids(evaluator_of({"reward.mean": returns[:12], "policy.loss": np.full(12, np.nan)}), "critical")
+    """Losses and Q values that are NaN from the first episode on are not broken while the buffer is filled."""
+    returns = 10 + np.random.default_rng(14).normal(size=1200)
+
+    def critical(series: dict[str, np.ndarray]) -> bool:
+        points = len(next(iter(series.values())))
+        return bool(ids(evaluator_of({"reward.episode_return.mean": returns[:points], **series}), "critical"))
+
+    nothing, broken = np.full(300, np.nan), np.append(np.ones(290), np.full(10, np.nan))
+    assert not critical({"critic.loss": nothing, "critic.q.mean": nothing})
+    assert critical({"critic.loss": np.full(1200, np.nan), "critic.q.mean": np.full(1200, np.nan)})
+    assert critical({"critic.loss": broken, "critic.q.mean": broken})
+    assert critical({"critic.loss": nothing})  # of a policy gradient
+    assert critical({"critic.loss": nothing, "policy.loss": broken})
+    assert not critical({"policy.loss": np.full(6, np.nan)})  # before the first update
+    assert critical({"policy.loss": np.full(12, np.nan)})
 
 
 def test_a_run_that_learnt_within_its_first_episodes_did_not_end_without_a_gain() -> None:
