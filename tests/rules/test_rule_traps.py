@@ -443,7 +443,7 @@ def test_little_entropy_that_halves_moves_kl_by_little() -> None:
 
 
 def test_an_agent_that_fills_its_buffer_has_no_loss_yet() -> None:
-    """Losses and Q values that are NaN from the first episode on are not broken while the buffer is filled."""
+    """Losses and Q values that are NaN from the first episode on are not broken while a buffer is filled."""
     returns = 10 + np.random.default_rng(14).normal(size=1200)
 
     def critical(series: dict[str, np.ndarray]) -> bool:
