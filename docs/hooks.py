@@ -1,4 +1,4 @@
-"""Pages that are made of data when the site is built: commands, panes with pictures, glossary, rules.
+"""Pages that are made of data when the site is built: commands, configuration keys, panes, glossary, rules.
 
 What stands in the program is not written down a second time, so that it cannot differ.
 """
@@ -6,8 +6,10 @@ What stands in the program is not written down a second time, so that it cannot 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -16,6 +18,7 @@ from rltui.cli import command_group
 from rltui.cli.command_reference import command_texts
 from rltui.cli.exit_codes import EXIT_CODES
 from rltui.cli.pane_output.render_pane import OutputOptions, render_pane
+from rltui.config.config_schema import DISPLAY, json_schema
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.metrics.glossary_entry import GlossaryEntry
@@ -40,6 +43,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made of data, and their pictures."""
     pages: dict[str, str] = {
         "commands.md": _commands(),
+        "configuration-keys.md": _configuration_keys(),
         "rules.md": _rules(),
         "contributing.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
@@ -77,6 +81,49 @@ def _commands() -> str:
     lines += ["## Exit codes", "", "| code | means |", "| --- | --- |"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES]
     return "\n".join(lines) + "\n"
+
+
+def _configuration_keys() -> str:
+    lines = [
+        "# Configuration keys",
+        "",
+        "All keys of the [configuration](configuration.md). `[]` is an item of a list, `*` a name of your "
+        "own. Those of the second table count in your own file only, not in an `rltui.toml` beside the logs.",
+    ]
+    tops = json_schema()["properties"]
+    for title, shared in (("Names, panes, ranges and limits", True), ("In your own file", False)):
+        lines += ["", f"## {title}", "", "| key | value | means |", "| --- | --- | --- |"]
+        for key, text, schema in _keys({"properties": tops}, ""):
+            if (key.partition(".")[0].removesuffix("[]") in DISPLAY) == shared:
+                lines.append(f"| `{key}` | {_cell(text)} | {_cell(schema.get('description', ''))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _keys(schema: dict[str, Any], path: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The path, the permitted values in words and the schema of each key of a table, those within it too."""
+    for name, each in schema["properties"].items():
+        if each.get("deprecated"):
+            continue
+        key = f"{path}.{name}" if path else name
+        yield key, _values(each), each
+        for inner, mark in ((each, ""), (each.get("items"), "[]"), (each.get("additionalProperties"), ".*")):
+            if isinstance(inner, dict) and "properties" in inner:
+                yield from _keys(inner, key + mark)
+
+
+def _values(schema: dict[str, Any]) -> str:
+    """The values that a key may have, in words."""
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" for each in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(_values, schema["anyOf"])))
+    kind = schema.get("type", "")
+    if kind in ("integer", "number"):
+        word = "whole number" if kind == "integer" else "number"
+        ends = [f"{schema[end]:,}".removesuffix(".0") for end in ("minimum", "maximum") if end in schema]
+        return f"{word}, {' to '.join(ends)}" if ends else word
+    words = {"string": "text", "boolean": "true or false", "array": "list", "object": "table"}
+    return words.get(kind, kind)
 
 
 @cache

@@ -53,12 +53,19 @@ _RANGES = MapField(
 )
 
 DISPLAY: dict[str, Field[object]] = {
-    "metrics": ListField(_METRIC),
+    "metrics": ListField(_METRIC, description="metrics of your own"),
     "aliases": MapField(
         entry_field(), description="name as written (wildcards: * ** <n> {a,b}) -> canonical id"
     ),
     "panes": MapField(
-        replace(table_of(UserPane, metrics=ListField(TextField(), single=True)), one_of=("title", "metrics")),
+        replace(
+            table_of(
+                UserPane,
+                title=TextField(description="the name on its tab"),
+                metrics=ListField(TextField(), single=True, description="ids or names, * allowed"),
+            ),
+            one_of=("title", "metrics"),
+        ),
         description="pane id -> its title and the metrics (ids or names, * allowed) that go there",
     ),
     "thresholds": ListField(
@@ -66,15 +73,31 @@ DISPLAY: dict[str, Field[object]] = {
             table_of(
                 Threshold,
                 without=("where",),
+                descriptions={
+                    "above": "fires while values are higher",
+                    "below": "fires while values are lower",
+                    "severity": "whether it is a remark, a warning or critical",
+                    "message": "the sentence of the finding; made of the limit by default",
+                    "title": "a short name of the finding; the metric's by default",
+                },
                 metric=TextField(description="canonical id or name as written, * allowed"),
                 for_=NumberField(1, 1_000_000, integer=True, description="points in a row"),
             ),
             one_of=("above", "below"),
-        )
+        ),
+        description="limits of your own: a finding while a metric is beyond one",
     ),
     "metrics_ranges": _RANGES,
     "environments": MapField(
-        replace(table_of(Environment, metrics_ranges=_RANGES), one_of=Environment._fields),
+        replace(
+            table_of(
+                Environment,
+                metrics_ranges=_RANGES,
+                reward_min=NumberField(description="the lowest reward of an episode or a response"),
+                reward_max=NumberField(description="the highest one"),
+            ),
+            one_of=Environment._fields,
+        ),
         description="environment -> ranges of its reward and its sample metrics; the scale of charts only",
     ),
     "frameworks": MapField(TextField(), description="run (* allowed) -> the framework that wrote it"),
@@ -85,7 +108,7 @@ DISPLAY: dict[str, Field[object]] = {
     "hardware": MapField(
         table_of(
             UserHardware,
-            gpus=NumberField(1, 1_000_000, integer=True),
+            gpus=NumberField(1, 1_000_000, integer=True, description="number of accelerators"),
             gpu=TextField(description="name of the accelerator, such as H100"),
             peak_tflops=NumberField(0.001, 1e6, description="of one accelerator, dense 16-bit"),
             parameters=NumberField(1, 1e15, description="of the model"),
@@ -96,29 +119,37 @@ DISPLAY: dict[str, Field[object]] = {
 }
 
 PRIVATE: dict[str, Field[object]] = {
-    "theme": TextField(),
+    "theme": TextField(description="name of a theme; `rltui watch --help` lists those that come with it"),
     "smoothing": NumberField(0, 0.999, description="weight of the past in a moving average"),
     "poll": NumberField(0.05, 3600, description="seconds between looks at the logs"),
-    "pane": PANE_ID,
-    "ascii": BoolField(),
-    "color": BoolField(),
-    "mouse": BoolField(),
+    "pane": PANE_ID.described("id of the pane to open first"),
+    "ascii": BoolField(description="draw with ASCII characters only"),
+    "color": BoolField(description="false: without colours"),
+    "mouse": BoolField(description="false: leave the mouse to the terminal"),
     "keys": MapField(ListField(TextField(), single=True), description="action -> key or keys"),
     "alerts": replace(
         table_of(
             AlertConfig,
+            descriptions={
+                "bell": "ring the bell of the terminal",
+                "notify": "notify through the terminal, by this escape sequence",
+            },
             command=ListField(TextField(), description="argument vector, no shell; JSON on standard input"),
             webhook=TextField(
                 pattern=r"https://\S+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/\S*)?|\$\{?\w+\}?",
                 permitted="an https:// address (http:// on localhost only) or $NAME of the environment",
                 secret=True,
+                description="address that receives JSON by POST: https://, or $NAME of the environment",
             ),
             headers=MapField(
                 TextField(secret=True), description="header -> value; $NAME comes from the environment"
             ),
             severity=TextField(SEVERITIES, description="least severity that alerts"),
             severities=TableField(
-                dict.fromkeys(RECEIVERS, TextField(SEVERITIES)),
+                {
+                    name: TextField(SEVERITIES, description=f"least severity for the {name}")
+                    for name in RECEIVERS
+                },
                 as_dict,
                 description="least severity for one receiver",
             ),
@@ -141,6 +172,7 @@ PRIVATE: dict[str, Field[object]] = {
             "clear": "resolve_after",
             "cooldown": "repeat_interval",
         },
+        description="where findings of live runs are sent; nowhere by default",
     ),
     "remote": replace(
         table_of(

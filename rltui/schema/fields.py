@@ -12,6 +12,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, partial
@@ -23,6 +24,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    Self,
     TypeVar,
     Union,
     get_args,
@@ -62,6 +64,12 @@ class Field(ABC, Generic[T_co]):
     def json_schema(self) -> JsonSchema:
         """The field as JSON schema."""
         return {**self._schema(), "description": self.description} if self.description else self._schema()
+
+    def described(self, description: str) -> Self:
+        """The same field with another description."""
+        found = copy(self)
+        found.description = description
+        return found
 
     def _schema(self) -> JsonSchema:
         return {}
@@ -379,17 +387,24 @@ def field_of(kind: object) -> Field[Any]:
 
 
 def table_of(
-    make: Callable[..., T], *, without: Sequence[str] = (), **special: Field[object]
+    make: Callable[..., T],
+    *,
+    without: Sequence[str] = (),
+    descriptions: Mapping[str, str] | None = None,
+    **special: Field[object],
 ) -> TableField[T]:
     """The table of a class: its keys are the attributes, required without a default.
 
-    without: attributes that are no keys. special: fields of attributes, if not those of their types.
+    without: attributes that are no keys. descriptions: of keys. special: fields of attributes, if not those
+    of their types.
     """
     types = get_type_hints(make.func if isinstance(make, partial) else make, include_extras=True)
     attributes = [each for each in signature(make).parameters.values() if each.name not in without]
     keys = {each.name: each.name.removesuffix("_") for each in attributes}
     required = [keys[each.name] for each in attributes if each.default is Parameter.empty]
     fields = {key: special.get(name) or field_of(types[name]) for name, key in keys.items()}
+    for key, text in (descriptions or {}).items():
+        fields[key] = fields[key].described(text)
     return TableField(fields, make, required=required)
 
 

@@ -113,9 +113,32 @@ class NameTarget(NamedTuple):
     shared: bool = True  # the name may also be used in runs of an unknown framework
 
 
+_DESCRIPTIONS = {
+    "id": "canonical id: lower-case words joined by dots, such as own.auxiliary_loss",
+    "title": f"the first column of a row, at most {TITLE_WIDTH} cells",
+    "pane": "pane id",
+    "unit": "decides how values are written",
+    "direction": "which values are good",
+    "meaning": "one sentence; the title by default",
+    "healthy": "normal values, in words",
+    "watch_for": "alarming values, in words",
+    "check_next": "ids of metrics to look at next",
+    "sources": "where this is stated",
+    "group": "shared by the statistics of one distribution",
+    "statistic": "which statistic of the group this is",
+    "smooth": "false for schedules, counters and coefficients: no moving average is drawn",
+    "bounds": "a value outside of [low, high] is a bug in the log; an end may be infinite",
+    "range": "[low, high], the scale of charts",
+    "beyond": "id of the metric whose title a series has that exceeds the bounds",
+    "healthy_range": "[low, high] of normal values, marked in charts; an end may be infinite",
+    "within": "of the time of a phase: ids of the times that may include it, innermost first",
+    "derived": "values that the pane derives, with formulas",
+}
+
+
 def metric_fields() -> Mapping[str, Field[object]]:
     """The fields of a metric in a file, which gives its position as well."""
-    return table_of(Metric, without=("importance",)).fields
+    return table_of(Metric, without=("importance",), descriptions=_DESCRIPTIONS).fields
 
 
 def _target(is_: str, **values: Any) -> NameTarget:

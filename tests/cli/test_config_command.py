@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
 
@@ -71,6 +73,19 @@ def test_path_and_schema(own: Path) -> None:
     assert set(schema["properties"]) == {*DISPLAY, *PRIVATE}
     assert schema == json.loads(json.dumps(json_schema()))
     assert run("--schema", "--path")[0] != 0
+
+
+def test_every_key_is_described() -> None:
+    """The JSON schema has a sentence on each key that is not an old name of another."""
+
+    def keys(schema: dict[str, Any], path: str) -> Iterator[tuple[str, bool]]:
+        for name, each in schema["properties"].items():
+            yield f"{path}{name}", bool(each.get("description") or each.get("deprecated"))
+            for inner in (each, each.get("items"), each.get("additionalProperties")):
+                if isinstance(inner, dict) and "properties" in inner:
+                    yield from keys(inner, f"{path}{name}.")
+
+    assert [path for path, described in keys(json_schema(), "") if not described] == []
 
 
 def test_words_of_the_glossary_and_the_configuration_agree() -> None:

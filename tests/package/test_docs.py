@@ -105,5 +105,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert 'src="policy.svg"' in policy
     assert "KL to reference" in (tmp_path / "site/glossary/policy.html").read_text()
     assert 'id="kl-ref-runaway"' in (tmp_path / "site/rules.html").read_text()
+    keys = (tmp_path / "site/configuration-keys.html").read_text()
+    assert ">alerts.repeat_interval<" in keys
+    assert ">thresholds[].for<" in keys
     commands = (tmp_path / "site/commands.html").read_text()
     assert all(f">rltui {name}<" in commands for name in COMMANDS)
