@@ -558,6 +558,7 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("Avg reward (last 1000)", "reward.mean"),
         ("Mean Return (last 64 episodes)", "reward.episode_return.mean"),
         ("eprew", "reward.episode_return.mean"),
+        ("format_reward", "reward.component.mean"),
         ("reward_step", "reward.step.mean"),
         ("global_step", "progress.step"),
         ("Reward/train", "reward.episode_return.mean"),  # not any component of a reward, `reward/*`
