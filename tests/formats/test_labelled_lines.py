@@ -946,3 +946,21 @@ def test_values_with_a_dictionary_among_them_are_those_of_the_counter_above() ->
         (k, k / 10) for k in range(1, 6)
     ]
     assert [value for tag, _, _, value in found if tag == "total_reward"] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("at LR 1, LRs, clr: 2\nREWARD 3", ["LR", "REWARD"]),
+        ("Episode 1 episodes_left R: -3 CoRReCt incorrect", ["Episode", "R:", "CoRReCt"]),
+        ("9 Награда награды Ödül ödül", ["Награда", "награды", "Ödül", "ödül"]),
+        ("step 3 took 5 s", []),
+    ],
+)
+def test_telling_words_are_found_in_any_case(text: str, words: list[str]) -> None:
+    """Those that are words of their own are not found within others, and all in the order of the text."""
+    data, found = text.encode(), []
+    telling = labelled_console._TellingWords(data)
+    while (at := telling.next_from(found[-1] + 1 if found else 0)) is not None:
+        found.append(at)
+    assert [data[at:].decode().split()[0] for at in found] == words
