@@ -1,4 +1,4 @@
-"""The documented exit codes. `check_document.exit_code` determines that of `check`."""
+"""The documented exit codes. `documents/check_exit_code.py` determines that of `check`."""
 
 from __future__ import annotations
 

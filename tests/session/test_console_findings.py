@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.documents.check_document import exit_code, report
+from rltui.cli.documents.check_document import report
+from rltui.cli.documents.check_exit_code import exit_code
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.panes.header import header
 from rltui.panes.render.lines.header_lines import header_lines

@@ -19,7 +19,7 @@ from rltui.cli.arguments import (
     schema_option,
 )
 from rltui.cli.documents import check_document
-from rltui.cli.documents.check_document import FailOn
+from rltui.cli.documents.check_exit_code import FailOn, exit_code
 from rltui.cli.documents.check_report import markdown_lines, one_line, text_lines
 from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.job_report import with_time_limits
@@ -112,4 +112,4 @@ def command(
         else:
             lines = {"markdown": markdown_lines, "line": one_line}.get(form, text_lines)
             emit("\n".join(lines(evaluated.verdicts, evaluated.diagnostics(), at_step, logdirs)))
-    leave(check_document.exit_code(evaluated, fail_on or "critical", at_step))
+    leave(exit_code(evaluated, fail_on or "critical", at_step))

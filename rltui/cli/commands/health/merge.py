@@ -14,7 +14,7 @@ from rltui.cli.printing import emit_json, fail, leave
 from rltui.common.display_text import clean
 
 if TYPE_CHECKING:
-    from rltui.cli.documents.check_document import FailOn
+    from rltui.cli.documents.check_exit_code import FailOn
 
 
 @click.command(name="merge")
@@ -30,7 +30,7 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
       rltui check runs/ --json --shard "$SLURM_ARRAY_TASK_ID/40" > part-$SLURM_ARRAY_TASK_ID.json
       rltui merge part-*.json > all.json
     """
-    from rltui.cli.documents import check_document  # not for `--help`
+    from rltui.cli.documents import check_document, check_exit_code  # not for `--help`
     from rltui.cli.file_problems import note_problems
 
     documents = [_read(file) for file in files]
@@ -45,7 +45,7 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
         fail("no run in any of the shards")
     with contextlib.suppress(BrokenPipeError):
         emit_json(check_document.streamed_report(evaluated, documents[0]["logdirs"]))
-    leave(check_document.exit_code(evaluated, fail_on or "critical"))
+    leave(check_exit_code.exit_code(evaluated, fail_on or "critical"))
 
 
 def _read(file: str) -> dict[str, Any]:
