@@ -27,7 +27,13 @@ from rltui.session.console_findings import console_findings, outlived, reports_e
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
-from rltui.session.time_travel import PastFindings, current_findings, reevaluated, remembered_findings
+from rltui.session.time_travel import (
+    PastFindings,
+    RunAtStep,
+    current_findings,
+    reevaluated,
+    remembered_findings,
+)
 from rltui.store.points import HIGHEST, NewPoints
 from rltui.store.run import Run
 
@@ -328,6 +334,11 @@ class RunView:
         self.evaluator.feed(held, live=self._live and most is not None, settle=most is not None)
         self._update_settings()
         return True
+
+    def hold_until(self, step: int) -> None:
+        """Drop the points held back that were logged after the run was at a step."""
+        as_of = RunAtStep(self.run, step)
+        self._held = [(as_of.until(pieces), points) for pieces, points in self._held]
 
     def drop_held(self) -> None:
         """Drop the points held back: the run has no log any more."""

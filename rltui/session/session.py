@@ -346,4 +346,7 @@ class Session:
                 self.evaluate()
             if progress is not None:
                 progress(delivery)
+        if at_step is not None:  # only all tags tell which of them do not count the run's steps
+            for view in self.waiting():
+                view.hold_until(at_step)
         self.evaluate(force=True)

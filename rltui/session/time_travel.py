@@ -22,7 +22,8 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.run_context.hparams.hparams import HParam
-from rltui.store.points import NewPoints
+from rltui.store.histograms import HistogramSeries
+from rltui.store.points import HIGHEST, NewPoints, Points
 from rltui.store.run import Run
 from rltui.store.series import Series
 
@@ -31,6 +32,7 @@ MIN_COUNTED = 9  # points of a tag that counts something of its own; fewer may b
 SMALL_PART = 20  # of a run's steps, or of their interval: two columns of a chart of 40, too few for a curve
 LATE_INTERVALS = 2  # between points of a tag, since the last one of which it has not stopped
 BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
+Logged = Series | HistogramSeries  # what was logged under a tag
 
 
 def points_until(batch: Batch, step: int) -> Batch:
@@ -50,7 +52,7 @@ def span_of(run: Run) -> tuple[int, int]:
     return (0, 0) if span is None or last is None else (min(span[0], last), last)
 
 
-def _beyond(series: Series, span: tuple[int, int]) -> bool:
+def _beyond(series: Logged, span: tuple[int, int]) -> bool:
     """Whether a tag counts beyond the run's steps (first and last), or below them: seconds, epochs."""
     last = series.last_step
     if last is None:
@@ -69,7 +71,7 @@ class RunAtStep:
         self._wall_time: float | None = None
         self._interval: float | None = None
 
-    def step_of(self, series: Series) -> tuple[bool, int | None]:
+    def step_of(self, series: Logged) -> tuple[bool, int | None]:
         """Whether a series has an axis of its own, and the step shown on its axis; None is now."""
         own_axis = self.has_own_axis(series)
         if self.at_step is None or not own_axis:
@@ -80,7 +82,30 @@ class RunAtStep:
         known = np.flatnonzero(points.wall_time <= self.wall_time)
         return True, int(points.step[known[-1]]) if len(known) else BEFORE_ALL_STEPS
 
-    def has_own_axis(self, series: Series) -> bool:
+    def points_of(self, series: Logged) -> Points:
+        """The exact recent points of a series up to the step shown, in step order."""
+        points = series.recent()
+        return points.take(slice(int(np.searchsorted(points.step, self._limit(series), "right"))))
+
+    def last_step_of(self, series: Logged) -> int | None:
+        """The last step of a series up to the step shown, on its own axis; None without points."""
+        last = series.last_step
+        return None if last is None else min(last, self._limit(series))
+
+    def until(self, pieces: Iterable[NewPoints]) -> list[NewPoints]:
+        """New points of the run without those after the step shown."""
+        limits = {tag: self._limit(series) for tag, series in self.run.series.items()}
+        kept = ((piece, piece.points.step <= limits[piece.tag]) for piece in pieces)
+        return [NewPoints(one.tag, one.points.take(shown), one.rewound_to) for one, shown in kept]
+
+    def _limit(self, series: Logged) -> int:
+        """The step shown of a series, on its own axis."""
+        if self.at_step is None:
+            return HIGHEST
+        at_step = self.step_of(series)[1]
+        return HIGHEST if at_step is None else at_step
+
+    def has_own_axis(self, series: Logged) -> bool:
         """Whether a tag counts something other than the run's steps: seconds, epochs, updates.
 
         The steps of a tag that started late or stopped early lie within those of the run, at intervals like
@@ -100,14 +125,14 @@ class RunAtStep:
             return False
         return self._goes_on(series)
 
-    def _goes_on(self, series: Series) -> bool:
+    def _goes_on(self, series: Logged) -> bool:
         """Whether the last point of a tag is as late as the run's; false if wall times are unknown."""
         wall = series.recent().wall_time
         wall = wall[np.isfinite(wall)]
         if len(wall) < MIN_COUNTED or not (passed := self.run.last_wall - self.run.first_wall) > 0:
             return False
         interval = float(wall[-1] - wall[0]) / (len(wall) - 1)
-        return self.run.silence(series.tag) * passed <= max(LATE_INTERVALS * interval, passed / SMALL_PART)
+        return self.run.last_wall - series.last_wall <= max(LATE_INTERVALS * interval, passed / SMALL_PART)
 
     def _interval_of_steps(self) -> float:
         """The smallest mean distance of points, of tags that reach the second half of the run's steps."""
@@ -124,7 +149,7 @@ class RunAtStep:
             )
         return self._interval
 
-    def has(self, series: Series) -> bool:
+    def has(self, series: Logged) -> bool:
         """Whether a series had begun by then."""
         if self.at_step is None:
             return True
@@ -133,24 +158,28 @@ class RunAtStep:
 
     @property
     def wall_time(self) -> float:
-        """When the run was at the step, seconds since 1970; NaN if no tag holds the step exactly."""
+        """When the run was at the step, seconds since 1970; NaN if no tag with wall times holds the step.
+
+        The time of the last point where all ended before the step.
+        """
         if self._wall_time is None:
             self._wall_time = self._find_wall_time()
         return self._wall_time
 
     def _find_wall_time(self) -> float:
-        at_step = self.at_step
+        at_step, ended = self.at_step, math.nan
         for series in self.run.series.values():
             last = series.last_step
-            if at_step is None or last is None or last < at_step or series.exact_from > at_step:
+            if at_step is None or last is None or series.exact_from > at_step or self.has_own_axis(series):
                 continue
-            if self.has_own_axis(series):
+            if last < at_step:
+                ended = float(np.fmax(ended, series.last_wall))
                 continue
             points = series.recent()
             end = int(np.searchsorted(points.step, at_step, "right"))
             if end and math.isfinite(wall := float(points.wall_time[end - 1])):
                 return wall
-        return math.nan
+        return ended
 
 
 class PastFindings(NamedTuple):
@@ -183,16 +212,15 @@ def reevaluated(
     known = [series for series in run.series.values() if series.count]
     if sum(series.count for series in known) > MAX_POINTS:
         return None
+    as_of = RunAtStep(run, step)
     fresh = []
     for series in known:
         first = series.first_step
-        if first is None or first > step:
+        if first is None or not as_of.has(series):
             continue
         if series.exact_from > first:
             return None
-        points = series.recent()
-        end = int(np.searchsorted(points.step, step, "right"))
-        fresh.append(NewPoints(series.tag, points.take(slice(end))))
+        fresh.append(NewPoints(series.tag, as_of.points_of(series)))
     walls = run.step_walls[run.step_walls[:, 0] <= step]
     resumes = tuple(each for each in run.resumes if each <= step)
     early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts, run.silence)

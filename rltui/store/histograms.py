@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints
 from rltui.logs.batch import QUANTILES, Histogram
+from rltui.store.points import Points
 
 KEPT = 256  # histograms of one tag, 88 bytes each
 MAX_TAGS = 1024
@@ -17,21 +19,41 @@ MAX_TAGS = 1024
 class HistogramSeries:
     """The histograms of one tag by step.
 
-    logged: how many were logged. stride: of older ones about every `stride`-th is kept.
+    count: how many were logged. stride: of older ones about every `stride`-th is kept.
     """
 
     def __init__(self) -> None:
         self.stride = 1
-        self.logged = 0
+        self.count = 0
         self._kept: list[tuple[Histogram, int]] = []  # by step, each with a unique number
 
     def __len__(self) -> int:
         return len(self._kept)
 
     @property
+    def first_step(self) -> int | None:
+        """The lowest step."""
+        return self._kept[0][0].step if self._kept else None
+
+    @property
+    def last_step(self) -> int | None:
+        """The highest step."""
+        return self._kept[-1][0].step if self._kept else None
+
+    @property
+    def last_wall(self) -> float:
+        """Wall time of the last histogram; NaN unknown."""
+        return self._kept[-1][0].wall_time if self._kept else math.nan
+
+    @property
     def step(self) -> Ints:
         """(n,) rising steps."""
         return np.array([one.step for one, _ in self._kept], np.int64)
+
+    def recent(self) -> Points:
+        """Their medians as points, in step order."""
+        walls = np.array([one.wall_time for one, _ in self._kept], np.float64)
+        return Points(self.step, walls, self.quantiles[:, QUANTILES.index(0.5)])
 
     @property
     def quantiles(self) -> Floats:
@@ -49,8 +71,8 @@ class HistogramSeries:
         if before and kept[before - 1][0].wall_time > new.wall_time:
             return
         later = [entry for entry in kept[before:] if entry[0].wall_time >= new.wall_time]
-        kept[bisect_left(kept, new.step, key=_step) :] = [(new, self.logged), *later]
-        self.logged += 1
+        kept[bisect_left(kept, new.step, key=_step) :] = [(new, self.count), *later]
+        self.count += 1
         if len(kept) > KEPT:
             self.stride *= 2
             self._kept = [entry for entry in kept if entry[1] % self.stride == 0 or entry is kept[-1]]

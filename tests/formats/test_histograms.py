@@ -122,7 +122,7 @@ def test_memory_is_bounded_and_the_newest_stays() -> None:
         series.add(made(step, 1e9 + step))
         assert len(series) <= KEPT
         assert series.step[-1] == step
-    assert (series.logged, series.step[0], series.quantiles.shape[1]) == (10_000, 0, 7)
+    assert (series.count, series.step[0], series.quantiles.shape[1]) == (10_000, 0, 7)
     assert np.diff(series.step).max() <= 2 * series.stride
 
 

@@ -111,10 +111,8 @@ def _gpus(run: RunValues) -> list[_Gpu]:
             continue
         node = _NODE.search(tag)
         key = ((node["ray"] or node["label"]) if node is not None else "", int(number["number"]))
-        points = run.view.run.series[tag].recent()
+        points = run.points(tag)
         kept = np.isfinite(points.value)
-        if run.at_step is not None:
-            kept &= points.step <= run.at_step
         if not kept.any():
             continue
         values = run.in_canonical_unit(tag, points.value[kept])

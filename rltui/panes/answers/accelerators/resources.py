@@ -76,11 +76,10 @@ def total_of(run: RunValues, canonical: str) -> float | None:
     if values is None:
         return None
     series = run.view.run.series[values.tag]
-    first, last = series.first_step, series.last_step
-    if first is None or last is None or (run.at_step is not None and run.at_step < series.exact_from - 1):
+    first, last = series.first_step, run.as_of.last_step_of(series)
+    if first is None or last is None or last < max(first, series.exact_from - 1):
         return None
-    end = last if run.at_step is None else min(last, run.at_step)
-    cut = series.columns_of_steps(first, end, 1)
+    cut = series.columns_of_steps(first, last, 1)
     count = int(cut.count[0])
     return None if not count else float(run.in_canonical_unit(values.tag, cut.mean)[0]) * count
 

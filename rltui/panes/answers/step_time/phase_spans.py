@@ -55,7 +55,7 @@ def phase_spans(run: RunValues) -> PhaseSpans | None:
     if not found:
         return None
     axis = steps.step if steps is not None else found[0][1].step
-    series = run.view.run.series[steps.tag if steps is not None else found[0][1].tag].recent()
+    series = run.points(steps.tag if steps is not None else found[0][1].tag)
     if not len(series.step):
         return None
     place = np.maximum(np.searchsorted(series.step, axis, "right") - 1, 0)

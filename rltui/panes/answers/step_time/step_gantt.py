@@ -99,13 +99,12 @@ def _merged(times: Iterable[Edges]) -> tuple[Edges, ...]:
 def _steps(run: RunValues) -> Iterable[tuple[int, Edges]]:
     """Recent steps with the wall times at which they began and ended, the newest first."""
     values = run.find(STEP)
-    series = run.view.run.series[values.tag] if values is not None else None
-    if series is None:
-        series = max(run.view.run.series.values(), key=lambda one: one.count, default=None)
-    if series is None or not series.count:
+    series = run.view.run.series
+    tag = values.tag if values is not None else max(series, key=lambda one: series[one].count, default=None)
+    if tag is None:
         return
-    points = series.recent()
-    known = np.isfinite(points.wall_time) & (points.step <= run.at_step if run.at_step is not None else True)
+    points = run.points(tag)
+    known = np.isfinite(points.wall_time)
     steps, walls = points.step[known], points.wall_time[known]
     rising = np.flatnonzero((np.diff(steps) > 0) & (np.diff(walls) > 0)) + 1
     lengths = values.at(steps) if values is not None else np.zeros(len(steps))

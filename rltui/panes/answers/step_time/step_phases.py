@@ -97,8 +97,7 @@ def without_nan(run: RunValues, phases: list[Phase]) -> tuple[list[Phase], list[
         if run.view.run.series[tag].nonfinite and tag not in dict(tags) and not run.name(tag).held_out
     ]
     for tag, title in (*tags, *always_nan):
-        points = run.view.run.series[tag].recent()
-        shown = points.value if run.at_step is None else points.value[points.step <= run.at_step]
+        shown = run.points(tag).value
         lost = int((~np.isfinite(shown[-LAST:])).sum())
         if lost > UNKNOWN * min(len(shown), LAST):
             notes.append(f"{title} is NaN at {lost} of the last {min(len(shown), LAST)} steps and left out")

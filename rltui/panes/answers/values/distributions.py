@@ -93,12 +93,10 @@ def _statistics(run: RunValues, base: str) -> dict[str, str]:
 
 def _steps(run: RunValues, tags: Sequence[str]) -> tuple[int, int] | tuple[None, None]:
     """The first and the last step of some series, up to the step shown."""
-    series = [run.view.run.series[tag] for tag in tags]
+    series = [one for tag in tags if (one := run.view.run.series[tag]).count]
     first = min((one.first_step for one in series if one.first_step is not None), default=None)
-    last = max((one.last_step for one in series if one.last_step is not None), default=None)
-    if first is None or last is None:
-        return None, None
-    return first, last if run.at_step is None else min(last, run.at_step)
+    last = max((step for one in series if (step := run.as_of.last_step_of(one)) is not None), default=None)
+    return (None, None) if first is None or last is None else (first, last)
 
 
 # ---- ridges
@@ -126,9 +124,8 @@ def logged_ridges(run: RunValues, wanted: Callable[[str], bool]) -> Iterator[Rid
     for tag, series in run.view.run.histograms.items():
         if not len(series) or not wanted(tag):
             continue
-        steps, table = series.step, series.quantiles
-        if run.at_step is not None:
-            table, steps = table[steps <= run.at_step], steps[steps <= run.at_step]
+        steps = run.as_of.points_of(series).step
+        table = series.quantiles[: len(steps)]
         if len(steps):
             name = run.name(tag)
             title = name.title if name.canonical is not None else tag

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median, quantile
-from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_step, format_value
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.rules.metric_roles import metric_roles
+from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
     from rltui.metrics.metric_name import MetricName
     from rltui.panes.answers.answer import Fact
     from rltui.session.run_view import RunView
+    from rltui.store.points import Points
 
 STEP = "timing.step"  # the metric of the time of a whole step
 LAST = 20  # steps that "now" means, at most
@@ -117,12 +118,15 @@ class Values:
         return Fact(title, self.now, text, self.change, steps, formula, told=told)
 
 
-class RunValues(NamedTuple):
-    """What an answer is made of: a run up to a step (None: all of it), and data of files beside it."""
+class RunValues:
+    """What an answer is made of: a run up to a step (None: all of it), and data of files beside it.
 
-    view: RunView
-    at_step: int | None = None
-    inputs: AnswerInputs = NO_INPUTS
+    Points of a tag up to that step are those of `as_of`, as in rows: a tag may count something else.
+    """
+
+    def __init__(self, view: RunView, at_step: int | None = None, inputs: AnswerInputs = NO_INPUTS) -> None:
+        self.view, self.at_step, self.inputs = view, at_step, inputs
+        self.as_of = RunAtStep(view.run, at_step)
 
     def name(self, tag: str) -> MetricName:
         """The metric name of a tag."""
@@ -137,14 +141,16 @@ class RunValues(NamedTuple):
         """The tags of a metric."""
         return self.view.tag_index.canonical.get(canonical, ())
 
+    def points(self, tag: str) -> Points:
+        """The exact recent points of a tag, finite or not, as written."""
+        return self.as_of.points_of(self.view.run.series[tag])
+
     def of(self, tag: str) -> Values:
         """The exact recent values of a tag."""
-        points = self.view.run.series[tag].recent()
+        points = self.points(tag)
         kept = np.isfinite(points.value)
-        if self.at_step is not None:
-            kept &= points.step <= self.at_step
         steps, value = points.step[kept], points.value[kept]
-        broken = _broken_end(points.step, points.value, self.at_step)
+        broken = _broken_end(points.step, points.value)
         if len(steps):
             newest = np.append(steps[1:] != steps[:-1], True)  # the newest of several points at a step
             steps, value = steps[newest], value[newest]
@@ -200,10 +206,8 @@ class RunValues(NamedTuple):
         return np.array([span[0] if span is not None else 0, *later], np.int64)
 
 
-def _broken_end(steps: Ints, values: Floats, at_step: int | None) -> tuple[int, str] | None:
+def _broken_end(steps: Ints, values: Floats) -> tuple[int, str] | None:
     """Since which step all of (n,) values are NaN or infinite, and which; None for few of them."""
-    if at_step is not None:
-        steps, values = steps[steps <= at_step], values[steps <= at_step]
     if not len(values) or np.isfinite(values[-1]):
         return None
     finite = np.flatnonzero(np.isfinite(values))

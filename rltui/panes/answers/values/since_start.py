@@ -120,10 +120,9 @@ def _start_in_findings(run: RunValues, tag: str) -> float | None:
 def since_start(run: RunValues, tag: str) -> SinceStart | None:
     """How a tag changed up to a step; None with too few points, or all of them at one step."""
     series = run.view.run.series[tag]
-    first, last = series.first_step, series.last_step
+    first, last = series.first_step, run.as_of.last_step_of(series)
     if first is None or last is None:
         return None
-    last = last if run.at_step is None else min(last, run.at_step)
     parts = min(PARTS, last - first + 1)
     if parts < MIN_PARTS:
         return None

@@ -1,0 +1,79 @@
+"""Tags that count something other than the run's steps, as of an earlier step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rltui.panes.answers.accelerators.gpus import gpu_answer
+from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.answers.values.distributions import logged_ridges
+from rltui.panes.answers.values.recent_values import RunValues
+from rltui.panes.rows.row import rows_of
+from rltui.session.session import Session
+from tests.support.logs import tfwriter
+from tests.support.logs.live_logs import write
+
+ROUNDS, STRIDE, SECONDS = 200, 1_000, 10.0
+MOMENT = 80_500  # between two points of the run, in round 80
+
+
+def _session(
+    folder: Path, tag: str, values: Sequence[float], counted: int, at_step: int | None = None
+) -> Session:
+    """A run with a point every 1,000 steps, and a tag that counts rounds, each as `counted`."""
+    out = [tfwriter.version()]
+    for at, value in enumerate(values, start=1):
+        wall = tfwriter.WALL + SECONDS * at
+        losses = (tfwriter.simple("train/loss", 1 / at), tfwriter.simple("train/other", 0.3 + at % 3))
+        own = (tfwriter.simple(tag, value), tfwriter.histogram_of("weights", [value, value + 1.0]))
+        out.append(tfwriter.event(at * STRIDE, *losses, wall=wall))
+        out.append(tfwriter.event(at * counted, *own, wall=wall))
+    write(folder / "run" / "events.out.tfevents.1763600000.host.1.0", b"".join(out))
+    return Session.load([folder], at_step=at_step)
+
+
+@pytest.mark.parametrize("counted", [1, 100 * STRIDE])
+def test_the_answer_is_of_the_points_that_the_row_shows(tmp_path: Path, counted: int) -> None:
+    """As of a step, a success rate over its own count is the same in the sentence as in the row below it."""
+    values = [0.05 + 0.0045 * at for at in range(1, ROUNDS + 1)]
+    view = _session(tmp_path, "eval/success_rate", values, counted).runs["run"]
+    answer = answer_of(view, "validation", MOMENT)
+    (row,) = rows_of(view, ["eval/success_rate"], at_step=MOMENT)
+    assert answer is not None and row.at_step == 80 * counted
+    assert row.value == pytest.approx(values[79]) and row.value_text == "0.410"
+    assert answer.sentence == f"Success rate is 0.410 at step {80 * counted:,}, the best so far."
+
+
+def test_a_log_read_up_to_a_step_ends_there_on_every_axis(tmp_path: Path) -> None:
+    """`--at-step` between two points of the run shows no round that was logged after that step."""
+    values = [0.05 + 0.0045 * at for at in range(1, ROUNDS + 1)]
+    view = _session(tmp_path, "eval/success_rate", values, 1, at_step=MOMENT).runs["run"]
+    answer = answer_of(view, "validation", MOMENT)
+    (row,) = rows_of(view, ["eval/success_rate"], at_step=MOMENT)
+    assert row.value_text == "0.410"
+    assert answer is not None and "0.410 at step 80," in answer.sentence
+
+
+def test_rules_see_no_round_after_the_step(tmp_path: Path) -> None:
+    """A reward over its own count that crashes later is well as of a step before the crash."""
+    values = [0.1 + 0.005 * at if at <= 100 else -7.0 for at in range(1, ROUNDS + 1)]
+    view = _session(tmp_path, "critic/score/mean", values, 1).runs["run"]
+    assert any(one.rank and "critic/score/mean" in one.metrics for one in view.evaluator.findings())
+    assert not [one for one in view.findings_at(MOMENT).findings if "critic/score/mean" in one.metrics]
+    cut = _session(tmp_path, "critic/score/mean", values, 1, at_step=MOMENT).runs["run"]
+    assert not [one for one in cut.evaluator.findings() if "critic/score/mean" in one.metrics]
+
+
+def test_gpus_and_histograms_end_at_the_step(tmp_path: Path) -> None:
+    """The use of a GPU and the histograms of weights that are sampled on an axis of their own go along."""
+    values = [40.0 if at <= 80 else 90.0 for at in range(1, ROUNDS + 1)]
+    view = _session(tmp_path, "system/gpu.0.gpu", values, 1).runs["run"]
+    answer = gpu_answer(RunValues(view, MOMENT))
+    assert answer is not None and answer.sentence == "The GPU is 40 % used."
+    (ridge,) = logged_ridges(RunValues(view, MOMENT), lambda tag: tag == "weights")
+    assert ridge.steps[-1][1] == 80
+    assert math.isclose(view.run.histograms["weights"].last_wall, tfwriter.WALL + SECONDS * ROUNDS)
