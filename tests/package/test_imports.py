@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +19,33 @@ SCREEN = (
     "from rltui.common import interpreter_settings as i; i.import_asyncio_without_ssl(); "
     "import rltui.screen.start"
 )
+
+
+def modules_and_folders(folder: Path) -> list[str]:
+    """The names of the modules and packages in a package."""
+    modules = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+    return [*modules, *(path.parent.name for path in folder.glob("*/__init__.py"))]
+
+
+def test_import_contracts_cover_the_inside_of_every_package() -> None:
+    """A package of several modules has layers that name each of them, or forbids imports among them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    covered = set()
+    for contract in contracts:
+        if contract["type"] == "layers" and contract.get("exhaustive"):
+            covered.update(contract["containers"])
+        if contract["type"] == "independence":
+            covered.update(name.removesuffix(".*") for name in contract["modules"] if name.endswith(".*"))
+    packages = [path.parent for path in (ROOT / "rltui").rglob("__init__.py")]
+    names = {
+        ".".join(folder.relative_to(ROOT).parts): folder
+        for folder in packages
+        if len(modules_and_folders(folder)) > 1
+    }
+    # A wildcard in a contract stands for one name, as in `rltui.cli.commands.*`.
+    patterns = [each.replace(".", r"\.").replace("*", r"[^.]+") for each in covered]
+    uncovered = [name for name in names if not any(re.fullmatch(each, name) for each in patterns)]
+    assert len(names) > 40 and uncovered == []
 
 
 @cache
