@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +24,7 @@ from rltui.rules.rulebook import rulebook
 from rltui.schema import value_cache
 from rltui.schema.toml_files import DATA, modules_of
 from rltui.schema.value_cache import cached_value
+from tests.support.runs.checked_runs import environment
 
 
 @pytest.fixture(autouse=True)
@@ -146,3 +151,64 @@ def test_a_table_is_read_again_when_a_class_within_it_changes() -> None:
     """Its modules are sources of what is kept, also those of classes in a dictionary or tuple."""
     kind = dict[str, tuple[glossary_files.Pane, ...]]
     assert modules_of(kind) == modules_of(glossary_files.Pane) == {Path(glossary_files.__file__)}
+
+
+PROBLEMS = """
+import json
+from rltui.metrics.frameworks.framework_files import frameworks
+from rltui.metrics.catalogue import catalogue
+from rltui.metrics.glossary_files import glossary
+from rltui.rules.rulebook import rulebook
+made = {"glossary": glossary(), "frameworks": frameworks(), "names": catalogue(), "rules": rulebook()}
+print(json.dumps({part: [problem.text for problem in each.problems] for part, each in made.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package that has been started once, without problems."""
+    package = tmp_path_factory.mktemp("site") / "rltui"
+    shutil.copytree(DATA.parent, package, ignore=shutil.ignore_patterns("__pycache__", "recordings"))
+    assert problems_of(package) == {}
+    return package
+
+
+def problems_of(package: Path) -> dict[str, list[str]]:
+    """The problems that a start of a copy of the package reports, by part."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROBLEMS], capture_output=True, text=True, check=True, cwd=package.parent,
+        env=environment(package.parent) | {"PYTHONPATH": str(package.parent)},
+    )  # fmt: skip
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return {part: texts for part, texts in found.items() if texts}
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "told"),
+    [
+        pytest.param(
+            "metrics/policy.toml",
+            '"policy.entropy"',
+            '"policy.disorder"',
+            {"glossary", "names", "rules"},
+            id="metric",
+        ),
+        pytest.param("units.toml", 'nats = "nats"', 'bits = "bits"', {"glossary"}, id="unit"),
+        pytest.param("rules/policy.toml", 'id = "entropy-low"', 'id = "entropy-small"', {"rules"}, id="rule"),
+    ],
+)
+def test_a_warm_start_reports_the_same_problems_of_data_as_a_cold_one(
+    package: Path, file: str, before: str, after: str, told: set[str]
+) -> None:
+    """What refers to an edited file is checked again, although its own files have not changed."""
+    edited = package / "data" / file
+    text = edited.read_text()
+    assert before in text
+    edited.write_text(text.replace(before, after, 1))
+    warm = problems_of(package)
+    for cache in package.rglob("*.pickle"):
+        cache.unlink()
+    cold = problems_of(package)
+    edited.write_text(text)
+    assert warm == cold
+    assert warm.keys() >= told
