@@ -15,7 +15,6 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from statistics import median
 from typing import Any
 
@@ -23,31 +22,98 @@ from rltui.rules.finding import order
 from tests.support.runs.labelled_logs import LATE, Told, longest, replayed
 from tests.support.shared import LOGS, PUBLIC, manifest
 
-# What names a fault: rules on the very quantity, and symptoms that say of it what the label says. A symptom
-# that explains the fault by another cause is no answer; the rule that it gathers below itself is one.
+# What names a fault: rules on the very quantity, in the direction of the label, and symptoms that say of it
+# what the label says. A symptom that explains the fault by another cause is no answer; the rule that it
+# gathers below itself is one. Only whole names: a pattern such as `entropy-*` also holds the opposite.
+_REWARD_FELL = (
+    "reward-crash",
+    "reward-crash-with-kl",
+    "reward-drop",
+    "reward-dead",
+    "return-crash",
+    "return-drop",
+)
+_ENTROPY_FELL = (
+    "entropy-collapse",
+    "entropy-low",
+    "entropy-zero",
+    "entropy-vanished",
+    "entropy-half",
+    "entropy-arrival",
+    "entropy-falling",
+    "collapsed-without-success",
+    "entropy-and-gradient-gone",
+    "saturated-policy",
+    "policy-collapsed",
+)
+_ENTROPY_ROSE = ("entropy-explosion", "entropy-rising", "policy-became-random")
+_CUT = (
+    "truncation",
+    "truncation-most",
+    "truncation-lasting",
+    "truncation-rises",
+    "truncation-from-start",
+    "truncation-throughout",
+    "truncation-no-signal",
+    "no-stop",
+    "runaway-length",
+)
+_SHORTER = (
+    "length-collapse",
+    "length-vanished",
+    "length-half",
+    "length-hacking",
+    "length-hacking-total",
+    "length-collapse-lowers-score",
+    "length-collapse-without-gain",
+)
+_LONGER = (
+    "length-drift",
+    "length-drift-slow",
+    "length-twice",
+    "length-without-gain",
+    "length-fourfold-without-gain",
+    "no-stop",
+    "runaway-length",
+)
+_NO_SPREAD = (
+    "no-reward-spread",
+    "zero-advantage",
+    "zero-advantage-many",
+    "no-signal",
+    "truncation-no-signal",
+    "scoring-broke",
+)
+_UPDATE_KL = (
+    "approx-kl-extreme",
+    "approx-kl-very-high",
+    "approx-kl-high",
+    "approx-kl-spike",
+    "first-update-kl",
+)
+_REFERENCE_KL = (
+    "kl-ref-jump",
+    "kl-ref-high",
+    "kl-ref-runaway",
+    "kl-per-token-high",
+    "kl-sum-high",
+    "kl-sum-jump",
+)
+_TOO_LARGE = ("updates-too-large", "drastic-updates")  # say that clipping and KL are high
 ANSWERS: dict[str, tuple[str, ...]] = {
-    "kl_explosion": (
-        "kl-ref-jump", "kl-ref-high", "kl-ref-runaway", "kl-per-token-high", "approx-kl-*", "first-update-kl",
-    ),
+    "kl_explosion": (*_REFERENCE_KL, *_UPDATE_KL),
     "grad_explosion": ("grad-explosion", "grad-spikes", "update-instability"),
-    "truncation": ("truncation*", "no-stop", "runaway-length"),
-    "reward_drop": ("reward-crash*", "reward-drop*", "reward-dead", "return-crash", "return-drop", "no-stop"),
-    "reward_collapse": (
-        "reward-crash*", "reward-drop*", "reward-dead", "return-crash", "return-drop", "no-stop",
-        "policy-collapsed",
-    ),
-    "no_signal": (
-        "no-reward-spread", "zero-advantage*", "no-signal", "truncation-no-signal", "scoring-broke",
-    ),
-    "zero_advantage": (
-        "no-reward-spread", "zero-advantage*", "no-signal", "truncation-no-signal", "scoring-broke",
-    ),
+    "truncation": _CUT,
+    "reward_drop": (*_REWARD_FELL, "no-stop"),
+    "reward_collapse": (*_REWARD_FELL, "no-stop"),
+    "no_signal": _NO_SPREAD,
+    "zero_advantage": _NO_SPREAD,
     "zero_gradient": ("zero-gradient", "no-signal"),
-    "length_collapse": ("length-collapse", "length-vanished", "length-half", "length-hacking*"),
-    "length_explosion": ("runaway-length", "no-stop", "length-drift"),
-    "entropy_collapse": ("entropy-*", "policy-collapsed", "saturated-policy"),
-    "entropy_fall": ("entropy-*",),
-    "reward_hack": ("reward-hacking", "length-hacking*", "runaway-length"),
+    "length_collapse": _SHORTER,
+    "length_explosion": _LONGER,
+    "entropy_collapse": _ENTROPY_FELL,
+    "entropy_fall": _ENTROPY_FELL,
+    "reward_hack": ("reward-hacking", "length-hacking", "length-hacking-total", "runaway-length"),
     "nan": ("non-finite", "numerical-breakdown"),
     "inf": ("non-finite", "numerical-breakdown"),
     "no_learning": (
@@ -55,49 +121,66 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     ),
     "overfit": ("preference-overfit", "validation-loss-rising", "reward-model-overfit"),
     "saturated_accuracy": ("preference-saturated",),
-    "explained_variance_bad": ("explained-variance-*",),
-    "clip_fraction_high": ("clip-fraction-high",),
+    "explained_variance_bad": (
+        "explained-variance-broken", "explained-variance-low", "explained-variance-none",
+    ),
+    "clip_fraction_high": ("clip-fraction-high", "clip-fraction-most"),
     "negative_kl": ("kl-ref-negative", "kl-sum-negative"),
     "slowdown": ("step-slow", "slow-training"),
     "crash": ("non-finite", "numerical-breakdown"),
 }  # fmt: skip
 # What a headline must be so that it says the cause of a labelled public fault. The labels have other words.
-_FELL = (
-    "reward-*",
-    "return-*",
-    "policy-collapsed",
-    "policy-became-random",
-    "no-stop",
-    "saturated-policy",
-    "outcome-*",
-    "values-broke",
-    "ended-below-best",
-)
+_OUTCOME_FELL = (
+    *_REWARD_FELL, "reward-below-start", "reward-rate-below-start", "reward-per-step-lower",
+    "return-long-below-start", "return-never-came-back", "ended-below-best", "ended-below-start",
+    "resume-lost-gain", "steps-earn-less", "values-broke", "values-diverge", "values-far-off",
+    "policy-gets-worse", "on-policy-below-start", "learning-rate-crash", "learning-rate-unlearns",
+    "mismatch-breaks-training", "policy-became-random", "no-stop",
+)  # fmt: skip
+_NO_GAIN = (
+    "outcome-no-gain", "outcome-no-gain-long", "return-no-gain", "return-hardly-rises",
+    "return-hardly-rises-long", "half-spent-without-gain", "half-spent-reward-flat", "ended-without-gain",
+    "learns-nothing", "learns-nothing-few", "learns-nothing-late", "learns-too-little", "random-so-far",
+    "random-at-half", "as-random-as-at-start", "policy-stays-random", "greedy-without-gain",
+    "settled-without-gain", "values-settled", "values-stopped", "setting-without-gain",
+    "learning-rate-without-gain",
+)  # fmt: skip
 PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
-    "reward_collapse": _FELL,
-    "reward_drop": _FELL,
-    "reward_sag": ("reward-*", "return-*", "outcome-*", "ended-below-best"),
-    "reward_no_gain": ("runaway-length", "no-stop", "length-*", "reward-*", "return-*", "outcome-*"),
+    "reward_collapse": _OUTCOME_FELL,
+    "reward_drop": _OUTCOME_FELL,
+    "reward_sag": _OUTCOME_FELL,
+    "reward_no_gain": (*_NO_GAIN, "length-without-gain", "length-fourfold-without-gain"),
     "no_learning": (
-        "outcome-*", "return-no-gain", "not-moving", "policy-collapsed", "no-signal", "reward-says-nothing",
-        "return-same", "return-constant", "reward-constant", "reward-dead", "saturated-policy",
-        "half-spent-*", "ended-*",
+        *_NO_GAIN, "not-moving", "no-signal", "reward-says-nothing", "reward-constant", "reward-repeats",
+        "reward-dead", "return-same", "return-constant", "return-constant-long", "ended-constant",
+        "policy-collapsed", "saturated-policy", "episodes-end-at-once",
     ),
-    "eval_drop": ("validation-*", "eval-stalls", "outcome-*", "reward-*", "policy-collapsed"),
-    "policy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy", "outcome-*"),
-    "entropy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy"),
-    "entropy_explosion": ("entropy-*", "policy-became-random"),
-    "entropy_rise": ("entropy-*",),
-    "std_explosion": ("action-noise-*", "entropy-*", "exploration-*"),
-    "length_collapse": ("length-*", "policy-collapsed"),
-    "length_explosion": ("length-*", "no-stop", "runaway-length"),
-    "truncation": ("truncation*", "no-stop", "runaway-length"),
-    "truncation_rising": ("truncation*", "no-stop", "runaway-length"),
-    "tool_use_dies": ("tool-*", "turns-*"),
-    "loss_explosion": ("*-loss-*", "loss-jump", "update-instability", "value-*", "q-*"),
-    "clip_high": ("clip-fraction-*", "drastic-updates", "updates-*", "reward-crash-with-kl", "approx-kl-*"),
-    "kl_high": ("approx-kl-*", "clip-fraction-*", "drastic-updates", "reward-crash-with-kl", "update*"),
-    "kl": ("kl-*", "approx-kl-*", "update-instability", "reward-crash-with-kl"),
+    "eval_drop": (
+        "validation-drop", "validation-lost", "validation-below-start", "validation-fell-back",
+        "over-optimised", "memorised", "tool-use-lost-held-out",
+    ),
+    "policy_collapse": _ENTROPY_FELL,
+    "entropy_collapse": _ENTROPY_FELL,
+    "entropy_explosion": _ENTROPY_ROSE,
+    "entropy_rise": _ENTROPY_ROSE,
+    "std_explosion": ("action-noise-explodes", "action-noise-huge", "action-noise-widens", *_ENTROPY_ROSE),
+    "length_collapse": _SHORTER,
+    "length_explosion": _LONGER,
+    "truncation": _CUT,
+    "truncation_rising": ("truncation", "truncation-most", "truncation-rises", "no-stop", "runaway-length"),
+    "tool_use_dies": ("tool-use-dies", "tool-use-without-gain", "tool-use-lost-held-out"),
+    "loss_explosion": (
+        "loss-jump", "loss-jump-total", "loss-risen", "loss-grows-without-gain", "value-loss-spike",
+        "value-loss-spike-late", "value-loss-risen", "values-explode", "values-broke", "values-diverge",
+        "q-diverges", "q-beyond-returns",
+    ),
+    "clip_high": (
+        "clip-fraction-high", "clip-fraction-most", "clip-side-high", "clip-worst-high", *_TOO_LARGE,
+    ),
+    "kl_high": (*_UPDATE_KL, *_TOO_LARGE),
+    "kl": (
+        *_REFERENCE_KL, "kl-ref-step", "update-instability", "update-out-of-bounds", "reward-crash-with-kl",
+    ),
 }  # fmt: skip
 # The labels hold the step from which on a limit is passed for good. Where the fault can be seen before, or a
 # label's condition also holds while the run is still learning: the first step at which it is seen, and why.
@@ -135,11 +218,7 @@ def found(fault: dict[str, Any], told: Told, onset: int | None) -> tuple[str, in
 
     A remark (severity info) from before the onset is no alarm; it counts from the onset on if it still holds.
     """
-    hits = [
-        (step, name)
-        for name, step in told.first.items()
-        if any(fnmatchcase(name, pattern) for pattern in ANSWERS.get(fault["kind"], ()))
-    ]
+    hits = [(step, name) for name, step in told.first.items() if name in ANSWERS.get(fault["kind"], ())]
     if not hits:
         return None
     early = [
@@ -226,7 +305,7 @@ def answers(told: Told, faults: Sequence[dict[str, Any]]) -> list[tuple[int, int
         hits = [
             (max(step - onset, 0), onset, name)
             for name, step in told.alarms.items()
-            if any(fnmatchcase(name, pattern) for pattern in PUBLIC_ANSWERS.get(fault["kind"], ()))
+            if name in PUBLIC_ANSWERS.get(fault["kind"], ())
         ]
         named += [min(hits)] if hits else []
     return named
@@ -251,8 +330,8 @@ def public(part: str = "") -> int:
             table.runs.update(healthy=1, wrong=bool(serious), passing=bool(told.alarms))
             verdict = "FALSE" if serious else "passing" if told.alarms else ""
         elif label == "faulty":
-            patterns = [name for fault in faults for name in PUBLIC_ANSWERS.get(fault["kind"], ())]
-            named = head is not None and any(fnmatchcase(head.id, pattern) for pattern in patterns)
+            right = {name for fault in faults for name in PUBLIC_ANSWERS.get(fault["kind"], ())}
+            named = head is not None and head.id in right
             flaps = told.flaps(min(int(fault["first_step_holding"]) for fault in faults))
             table.runs.update(faulty=1, flagged=bool(serious), named=named, flaps=flaps, flapping=bool(flaps))
             verdict = "" if named else "OTHER" if serious else "passing" if told.alarms else "MISSED"

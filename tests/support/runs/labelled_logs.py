@@ -32,16 +32,28 @@ EXPECTED = {"recording": recording.FOLDER / "expected.toml", "log": BUNDLED / "e
 
 
 @dataclass(frozen=True)
+class Fault:
+    """A cause that can be seen in a log, and what must be told of it."""
+
+    onset: int  # the first step at which it can be seen
+    because: str  # what begins there
+    findings: tuple[str, ...]  # all must be told, at or after the onset and not late
+
+
+@dataclass(frozen=True)
 class Label:
     """The expected findings of a log. A healthy log has no alarm at any time."""
 
     name: str
     kind: str  # recording or log
     healthy: bool = False
-    onset: int = 0  # the first step at which the cause can be seen
-    because: str = ""  # what begins there
-    findings: tuple[str, ...] = ()  # all must be told, at or after the onset and not late
+    faults: tuple[Fault, ...] = ()  # in the order of their onsets
     also: tuple[str, ...] = ()  # true as well
+
+    @property
+    def onset(self) -> int:
+        """The first step at which anything is wrong."""
+        return min(fault.onset for fault in self.faults)
 
 
 @dataclass
@@ -68,11 +80,17 @@ def labels() -> list[Label]:
     found = []
     for kind, path in EXPECTED.items():
         for name, row in tomllib.loads(path.read_text()).items():
-            facts: dict[str, Any] = {
-                key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
-            }
-            found.append(Label(name, kind, **facts))
+            faults = [each for each in (row, row.get("then")) if each and not each.get("healthy")]
+            label = Label(
+                name, kind, row.pop("healthy", False), tuple(map(_fault, faults)), tuple(row.pop("also", ()))
+            )
+            assert not row.keys() - {"onset", "because", "findings", "then"}, name
+            found.append(label)
     return found
+
+
+def _fault(row: dict[str, Any]) -> Fault:
+    return Fault(row["onset"], row["because"], tuple(row["findings"]))
 
 
 @cache
@@ -140,13 +158,14 @@ def replay(view: RunView) -> Told:
     return told
 
 
-def early(told: Told, onset: int) -> dict[str, int]:
-    """False alarms before the onset."""
-    return {name: step for name, step in told.alarms.items() if step < onset}
+def early(told: Told, label: Label) -> dict[str, int]:
+    """False alarms: of anything before the first onset, of a fault before its own."""
+    onsets = {name: fault.onset for fault in label.faults for name in fault.findings}
+    return {name: step for name, step in told.alarms.items() if step < onsets.get(name, label.onset)}
 
 
-def late(told: Told, onset: int, names: tuple[str, ...]) -> dict[str, int | None]:
+def late(told: Told, fault: Fault) -> dict[str, int | None]:
     """The expected ids without an alarm soon after the onset, with the step of a later alarm."""
-    limit = onset + LATE * (told.end - told.begin)
-    steps = {name: told.alarms.get(name) for name in names}
+    limit = fault.onset + LATE * (told.end - told.begin)
+    steps = {name: told.alarms.get(name) for name in fault.findings}
     return {name: step for name, step in steps.items() if step is None or step > limit}
