@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
 from rltui.rules.finding import unexplained
-from rltui.schema.metric import MetricId
+from rltui.schema.metric import MetricReference
 from rltui.schema.toml_files import read_table
 
 if TYPE_CHECKING:
@@ -121,13 +121,13 @@ def worst_of(findings: list[Finding]) -> str:
     return max(findings, key=lambda finding: finding.rank).severity if findings else ""
 
 
-Alternatives = tuple[MetricId, ...]  # of which the first that a run has is shown
+Alternatives = tuple[MetricReference, ...]  # of which the first that a run has is shown
 
 
 class RunCounter(NamedTuple):
     """A counter that a run may log besides its steps: its metric and what it counts."""
 
-    metric: str
+    metric: MetricReference
     unit: str
 
 
@@ -135,7 +135,7 @@ class MetricGroup(NamedTuple):
     """Metrics on one aspect of a training, in order."""
 
     name: str
-    metrics: tuple[MetricId, ...]
+    metrics: tuple[MetricReference, ...]
 
 
 class Scenario(NamedTuple):
@@ -144,8 +144,8 @@ class Scenario(NamedTuple):
     id: str
     title: str
     groups: tuple[MetricGroup, ...]
-    any: tuple[MetricId, ...] = ()  # one of which must be there
-    none: tuple[MetricId, ...] = ()
+    any: tuple[MetricReference, ...] = ()  # one of which must be there
+    none: tuple[MetricReference, ...] = ()
     frameworks: tuple[str, ...] = ()
     source: str = ""
 
@@ -155,7 +155,7 @@ class OverviewTables(NamedTuple):
 
     core: tuple[Alternatives, ...]
     key_metrics: tuple[Alternatives, ...]
-    no_cards: tuple[str, ...]
+    no_cards: tuple[MetricReference, ...]
     counter: tuple[RunCounter, ...]
     scenario: tuple[Scenario, ...]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.schema.metric import MetricReference
 from rltui.schema.toml_files import read_table
 
 STEP_TIME = "progress.pace"  # metric of rules on seconds per step, derived from the wall times of points
@@ -15,19 +16,19 @@ class MetricRoles(NamedTuple):
 
     final_tags: tuple[str, ...]
     planned_steps: tuple[str, ...]  # hyperparameters
-    whole_steps: tuple[str, ...]
-    step_times: tuple[str, ...]
-    logged_at_updates: tuple[str, ...]
-    zero_if_unknown: tuple[str, ...]
-    nan_if_undefined: tuple[str, ...]
+    whole_steps: tuple[MetricReference, ...]
+    step_times: tuple[MetricReference, ...]
+    logged_at_updates: tuple[MetricReference, ...]
+    zero_if_unknown: tuple[str, ...]  # prefixes of ids
+    nan_if_undefined: tuple[str, ...]  # prefixes of ids
     in_percent: tuple[str, ...]  # prefixes of ids
-    phase_order: tuple[str, ...]
-    logged_once: tuple[str, ...]
-    returns: tuple[str, ...]
-    returns_else: tuple[str, ...]
-    outcomes: tuple[str, ...]
-    compared_outcomes: tuple[str, ...]
-    never_best: tuple[str, ...]
+    phase_order: tuple[MetricReference, ...]
+    logged_once: tuple[str, ...]  # prefixes of ids
+    returns: tuple[MetricReference, ...]
+    returns_else: tuple[MetricReference, ...]
+    outcomes: tuple[MetricReference, ...]
+    compared_outcomes: tuple[MetricReference, ...]
+    never_best: tuple[MetricReference, ...]
 
 
 @cache

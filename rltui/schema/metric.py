@@ -6,8 +6,8 @@ refers to the canonical scale (shares as fractions of one, times in seconds).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from rltui.common.display_text import cell_width
 from rltui.common.named_tuple import NamedTuple
@@ -47,6 +47,9 @@ METRIC_ID = TextField(
 PANE_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="a pane id: lower-case letters, digits and '-'")
 TEXTS = ListField(TextField())
 MetricId = Annotated[str, METRIC_ID]
+# The id of a metric that the glossary must have: `metric_references` finds these in a table.
+METRIC_REFERENCE = TextField(pattern=METRIC_ID.pattern, permitted=METRIC_ID.permitted)
+MetricReference = Annotated[str, METRIC_REFERENCE]
 PaneId = Annotated[str, PANE_ID]
 Interval = Annotated[tuple[float, float], IntervalField(infinite=True)]
 
@@ -134,6 +137,26 @@ _DESCRIPTIONS = {
     "within": "of the time of a phase: ids of the times that may include it, innermost first",
     "derived": "values that the pane derives, with formulas",
 }
+
+
+def metric_references(kind: Any, value: Any) -> Iterator[str]:
+    """The ids in a value of a type that are references to metrics, without empty ones.
+
+    kind: a named tuple, a tuple or mapping, or the type of one of their fields.
+    """
+    if get_origin(kind) is Annotated:
+        if METRIC_REFERENCE in get_args(kind) and value:
+            yield value
+    elif hasattr(kind, "_fields"):
+        for name, hint in get_type_hints(kind, include_extras=True).items():
+            yield from metric_references(hint, getattr(value, name))
+    elif isinstance(value, Mapping):
+        of_key, of_value = get_args(kind)
+        for key, each in value.items():
+            yield from (*metric_references(of_key, key), *metric_references(of_value, each))
+    elif isinstance(value, tuple | frozenset):
+        for each in value:
+            yield from metric_references(get_args(kind)[0], each)
 
 
 def metric_fields() -> Mapping[str, Field[object]]:

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 
 from rltui.config import Config
 from rltui.config.user_config import UserHardware
-from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.answers.rollouts.rollout_losses import rollout_table
 from rltui.panes.answers.values.recent_values import RunValues
 from rltui.run_context.hparams.hparams import hparams_of
 from tests.support.runs.pane_answers import answer, run, shares
@@ -181,12 +179,3 @@ def test_outcomes_add_up_to_one_and_derived_numbers_carry_formulas(series: dict[
         assert any("overlap" in note for note in found.notes) or found.shares_of.startswith("discarded")
     told = " ".join(found.formulas)
     assert all(one.title in told for one in found.facts if one.formula)
-
-
-def test_every_metric_of_the_table_is_in_the_glossary() -> None:
-    """A metric that the table names but no log can have would be a reason that is never found."""
-    table = rollout_table()
-    named = {*table.generated, *table.used, *table.groups, *table.lag}
-    for reason in (*table.lost, *table.without_signal):
-        named |= {*reason.metrics, *reason.inverted, *reason.part_of}
-    assert named <= set(glossary().metrics)

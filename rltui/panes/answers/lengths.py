@@ -27,7 +27,7 @@ def length_answer(run: RunValues) -> Answer | None:
     facts = [mean.fact("mean", unit, text=_amount(mean.now, unit), told=True)]
     if cut is not None:
         facts.append(cut.fact("cut off", "fraction", text=format_share(cut.now), told=True))
-    prompt = run.find("lengths.prompt.mean")
+    prompt = run.find(answer_metrics().single.mean_prompt)
     if prompt is not None:
         facts.append(prompt.fact("prompts", unit, text=_amount(prompt.now, unit)))
     length_band = band(run, base)

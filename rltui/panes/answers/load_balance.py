@@ -9,7 +9,6 @@ from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.values.per_rank import per_rank
 from rltui.panes.answers.values.recent_values import LAST, RunValues, Values
 
-IMBALANCE = "load.imbalance"
 EVEN = 0.05  # share of idle time below which the load is even
 SLOW = 1.5  # times the usual sample, from which the slowest one delays the others
 SAME_LOAD = 1e-9  # share of idle time below which ranks have the same load, or there is one rank
@@ -19,7 +18,7 @@ def load_answer(run: RunValues) -> Answer | None:
     """The answer of the pane load; None for a run that logs no load of ranks."""
     before, after = (_triple(run, f"{when}_balancing") for when in ("before", "after"))
     strips = per_rank(run, "load")
-    logged = _value(run, IMBALANCE)
+    logged = _value(run, answer_metrics().single.load_imbalance)
     stragglers = _stragglers(run)
     if before is None and after is None and not strips and logged is None and not stragglers:
         return None
@@ -28,7 +27,7 @@ def load_answer(run: RunValues) -> Answer | None:
         for title, load in (("before balancing", before), ("after balancing", after))
         if load is not None
     )
-    formulas = glossary().metrics["load.seqlen.max"].derived if ranges else ()
+    formulas = glossary().metrics[answer_metrics().single.heaviest_load].derived if ranges else ()
     facts = list(_facts(before, after)) if ranges else []
     if not ranges and logged is None and stragglers:
         stragglers = (stragglers[0]._replace(told=True), *stragglers[1:])

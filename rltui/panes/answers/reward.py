@@ -12,13 +12,12 @@ from rltui.common.regex import regex
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Amount, Answer, Band, Fact, Ridge, formulas_of
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.values.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.values.recent_values import LAST, RunValues, Values, binned, level_text
-from rltui.panes.answers.values.repeated_totals import COMPONENT, EPISODE_RETURN, TOTAL, equal_values, repeats
+from rltui.panes.answers.values.repeated_totals import equal_values, repeats
 from rltui.panes.answers.values.since_start import change_since_start
 
-SCORE = "reward.score"
-RATING = "reward.rating"  # of self-play, in which returns stay about even
 NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini")  # last parts of keys
 MAX_COMPONENTS = 12
 SAME_SUM = 0.02  # relative distance of a sum of components from the total within which they add up to it
@@ -30,25 +29,24 @@ _PARAMETER = regex(r"weight|bias|grad|param|layer", re.IGNORECASE)
 
 def reward_answer(run: RunValues) -> Answer | None:
     """The answer of the pane reward; None for a run that logs no rewards."""
-    totals = {
-        base: values for base in TOTAL if (values := run.find(f"{base}.mean", of_part=True)) is not None
-    }
+    single, listed = answer_metrics().single, answer_metrics().metrics["reward_totals"]
+    totals = {each: values for each in listed if (values := run.find(each, of_part=True)) is not None}
     # If the reward of each step is constant, the return counts the steps.
-    base = next((base for base, values in totals.items() if np.ptp(values.value)), next(iter(totals), None))
-    total = totals[base] if base is not None else None
-    score = run.find(f"{SCORE}.mean", near=total.tag if total is not None else "")
+    mean = next((each for each, values in totals.items() if np.ptp(values.value)), next(iter(totals), ""))
+    total = totals.get(mean)
+    score = run.find(single.score, near=total.tag if total is not None else "")
     if score is not None and (total is None or repeats(total, score)):
-        base, total, score = SCORE, score, None
+        mean, total, score = single.score, score, None
     parts = _components(run, total)
-    rating = run.find(RATING)
+    rating = run.find(single.rating)
     if total is None and not parts and rating is None:
         return None
-    told = [(RATING, rating), (f"{base}.mean", total)]
+    told = [(single.rating, rating), (mean, total)]
     if score is not None and total is not None and _judged(run, score.tag) and not _judged(run, total.tag):
-        told.insert(1, (f"{SCORE}.mean", score))  # what is wrong is said of the score
+        told.insert(1, (single.score, score))  # what is wrong is said of the score
     levels = [(values, *_level(run, name, values)) for name, values in told if values is not None]
     clauses = [clause for _, clause, _ in levels]
-    facts = [mean for values, _, mean in levels if values is not score]  # which follows, with the difference
+    facts = [fact for values, _, fact in levels if values is not score]  # which follows, with the difference
     if total is not None and score is not None:
         facts += _score_and_difference(score, total)
     amounts, adds_up = _amounts(parts, total)
@@ -56,7 +54,7 @@ def reward_answer(run: RunValues) -> Answer | None:
         clauses.append(f"{amounts[0].title} makes {format_share(amounts[0].share or 0.0)} of it")
     notes = []
     environment = run.view.evaluator.environment
-    if environment is not None and base == EPISODE_RETURN:
+    if environment is not None and mean == single.episode_return:
         low, high = _text(environment.random), _text(environment.good)
         notes.append(f"random actions earn about {low} in {environment.id}, trained agents {high} or more")
     if len(amounts) > 1 and not adds_up and total is not None:
@@ -67,7 +65,9 @@ def reward_answer(run: RunValues) -> Answer | None:
     if len(amounts) > 1:
         share = f"share of a component = its size / sizes of all components, medians of {LAST} steps"
         formulas = (share, *formulas)
-    bands = filter(None, (band(run, name) for name in (base, SCORE if score is not None else None) if name))
+    drawn = [mean] if total is not None else []
+    drawn += [single.score] if score is not None else []
+    bands = filter(None, (band(run, each.removesuffix(".mean")) for each in drawn))
     return Answer(
         "; ".join(clauses or ["The log has components of rewards, but no total"]) + ".",
         tuple(facts), amounts=tuple(amounts), amounts_words=("component", "mean"),
@@ -119,7 +119,7 @@ def _components(run: RunValues, total: Values | None) -> list[tuple[str, Values]
     What equals the total is no component, but the reward of the only policy or the only reward function.
     """
     components = []
-    for tag in run.tags(COMPONENT):
+    for tag in run.tags(answer_metrics().single.reward_component):
         name = run.name(tag)
         if name.held_out or name.statistic not in ("", "mean") or tag.rpartition("/")[2] in NO_MEAN:
             continue

@@ -14,6 +14,7 @@ import numpy as np
 from rltui.common.arrays import Floats, median, quantile
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
 
@@ -28,8 +29,6 @@ STANDARD_ERRORS = 2.0  # of both medians, which a difference must exceed
 # Standard error of a median of n normal values: 1.253 sigma / sqrt(n), sigma = interquartile range / 1.349.
 _MEDIAN_ERROR = 0.93
 FLOOR = 0.02  # of the baseline's level: the quartiles of a nearly constant window are no measure of spread
-
-TOKENS = "progress.tokens"  # the counter of tokens
 
 
 class Difference(NamedTuple):
@@ -105,7 +104,7 @@ def _extent(view: RunView, axis: Axis) -> tuple[float, float] | None:
 
 
 def _token_counter(view: RunView) -> Series | None:
-    tags = view.tag_index.canonical.get(TOKENS, ())
+    tags = view.tag_index.canonical.get(answer_metrics().single.token_counter, ())
     return next((view.run.series[tag] for tag in tags if view.run.series[tag].count), None)
 
 

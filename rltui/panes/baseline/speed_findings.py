@@ -18,6 +18,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.values.recent_values import RunValues
 from rltui.rules.finding import Evidence, Finding
 from rltui.schema.fields import NumberField
+from rltui.schema.metric import MetricReference
 from rltui.schema.toml_files import read_table
 from rltui.session.run_view import RunView
 from rltui.store.series import Series
@@ -35,16 +36,16 @@ class SpeedRule(NamedTuple):
     """One entry of the table; `times` is the ratio of the values of both runs, above 1 if it is worse."""
 
     id: str
-    metric: tuple[str, ...]  # canonical ids
+    metric: tuple[MetricReference, ...]
     worse: Literal["above", "below"]
     times: Factor
     warning_times: Factor
     title: str
     message: str
     advice: str
-    check_next: tuple[str, ...]
+    check_next: tuple[MetricReference, ...]
     source: str
-    explained_by: tuple[str, ...] = ()
+    explained_by: tuple[MetricReference, ...] = ()
     unless: tuple[str, ...] = ()  # ids of rules that take precedence
     fires: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()

@@ -32,6 +32,7 @@ from rltui.many_runs.merged_verdicts import all_diagnostics
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.resolve import MetricNames
+from rltui.panes.named_metrics import unknown_metrics
 from rltui.rules.rulebook import rulebook
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.run_view import RunView
@@ -115,7 +116,7 @@ def _terminal() -> dict[str, Any]:
 
 def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
     config = load_config(logdirs)
-    data = (*catalogue().problems, *rulebook().problems, *load_themes()[1])
+    data = (*catalogue().problems, *rulebook().problems, *unknown_metrics(), *load_themes()[1])
     problems = (*config.problems, *MetricNames(config=config).problems, *data)
     own = config_file()
     return {

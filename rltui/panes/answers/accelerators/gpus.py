@@ -14,8 +14,9 @@ import numpy as np
 from rltui.common.arrays import Floats, distinct, median
 from rltui.common.display_text import first_of, in_sentence
 from rltui.common.regex import regex
-from rltui.draw.numbers import SHARE, format_duration
+from rltui.draw.numbers import format_duration
 from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact, device_cell
+from rltui.panes.answers.answer_metrics import DeviceColumn, answer_metrics
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.panes.answers.values.recent_values import RunValues
 from rltui.run_context.jobs.scheduler import look_inside
@@ -23,19 +24,6 @@ from rltui.run_context.jobs.scheduler import look_inside
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
-USE, MEMORY, USED, POWER = "system.gpu_use", "system.gpu_memory", "system.gpu_memory_used", "system.gpu_power"
-TEMPERATURE, THROTTLED = "system.gpu_temperature", "system.gpu_throttled"
-# The same quantities in other panes.
-SAME_QUANTITY = {"perf.gpu_utilization": USE, "perf.gpu_memory": USED}
-# Title of a column, unit, and the scale of its colours; None: up to the maximum of the devices.
-COLUMNS: dict[str, tuple[str, str, tuple[float, float] | None]] = {
-    USE: ("use", SHARE, (0.0, 1.0)),
-    MEMORY: ("memory", SHARE, (0.0, 1.0)),
-    USED: ("used", "GB", None),
-    POWER: ("power", "W", None),
-    TEMPERATURE: ("temp", "°C", (30.0, 90.0)),
-    THROTTLED: ("throttled", SHARE, (0.0, 1.0)),
-}
 IDLE = 0.05  # use below which a GPU is idle: displays and monitors use less
 MIN_IDLE_SAMPLES, MIN_IDLE_SECONDS = 5, 60.0  # from which a GPU is called idle
 NOW = 5  # samples that "now" means
@@ -59,9 +47,14 @@ class _Gpu:
         return self.samples[quantity][1][-NOW:] if quantity in self.samples else np.empty(0)
 
     @property
+    def use(self) -> tuple[Floats, Floats] | None:
+        """The times and values of its use; None if it is not logged."""
+        return self.samples.get(answer_metrics().single.gpu_use)
+
+    @property
     def idle_seconds(self) -> float:
         """How long it has been idle at its last sample; 0 if it is busy."""
-        times, use = self.samples.get(USE, (np.empty(0), np.empty(0)))
+        times, use = self.use or (np.empty(0), np.empty(0))
         busy = np.flatnonzero(use >= IDLE)
         first = int(busy[-1]) + 1 if len(busy) else 0
         if len(use) - first < MIN_IDLE_SAMPLES or not np.isfinite(times[first:]).all():
@@ -103,11 +96,13 @@ def _gpus(run: RunValues) -> list[_Gpu]:
     """The GPUs in the log, by node and number."""
     gpus: dict[tuple[str, int], _Gpu] = {}
     panes = run.view.tag_index.panes
+    throttled = answer_metrics().single.gpu_throttled
+    same = {each: column.metric for column in answer_metrics().gpu for each in (column.metric, *column.also)}
     for tag in (*panes.get("system", ()), *panes.get("perf", ())):
         name = run.name(tag)
-        quantity = SAME_QUANTITY.get(name.canonical or "", name.canonical or "")
+        quantity = same.get(name.canonical or "")
         number = _NUMBER.search(tag)
-        if quantity not in COLUMNS or number is None or not name.comparable:
+        if quantity is None or number is None or not name.comparable:
             continue
         node = _NODE.search(tag)
         key = ((node["ray"] or node["label"]) if node is not None else "", int(number["number"]))
@@ -119,7 +114,7 @@ def _gpus(run: RunValues) -> list[_Gpu]:
         gpu = gpus.setdefault(key, _Gpu(*key))
         times = points.wall_time[kept]
         known = gpu.samples.get(quantity)
-        if known is not None and quantity == THROTTLED and len(known[1]) == len(values):
+        if known is not None and quantity == throttled and len(known[1]) == len(values):
             values = np.maximum(known[1], values)  # for any of several reasons
         gpu.samples[quantity] = (times, values)
     return [gpus[key] for key in sorted(gpus)]
@@ -128,8 +123,7 @@ def _gpus(run: RunValues) -> list[_Gpu]:
 def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, float, float]]:
     """Phases with enough samples, in their order: title, mean use of all GPUs, share of samples that idle."""
     times, values = (
-        np.concatenate([gpu.samples[USE][at] for gpu in gpus if USE in gpu.samples] or [np.empty(0)])
-        for at in (0, 1)
+        np.concatenate([gpu.use[at] for gpu in gpus if gpu.use is not None] or [np.empty(0)]) for at in (0, 1)
     )
     phase = spans.at(times)
     use = ((title, values[phase == number]) for number, title in enumerate(spans.titles))
@@ -141,11 +135,11 @@ def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, f
 
 
 def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]]) -> str:
-    used = [gpu for gpu in gpus if USE in gpu.samples]
+    used = [gpu for gpu in gpus if gpu.use is not None]
     if not used:
         return "The log has no use of GPUs, only their memory or power."
     idle = [gpu for gpu in used if gpu.idle_seconds]
-    means = {id(gpu): float(gpu.recent(USE).mean()) for gpu in used}
+    means = {id(gpu): float(gpu.recent(answer_metrics().single.gpu_use).mean()) for gpu in used}
     others = [means[id(gpu)] for gpu in used if not gpu.idle_seconds]
     if idle and others:
         names = first_of([_name(gpu) for gpu in idle], 6)
@@ -170,23 +164,25 @@ def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]
 
 
 def _table(gpus: Sequence[_Gpu], spans: PhaseSpans | None, named: bool) -> DeviceTable:
-    columns = [quantity for quantity in COLUMNS if any(quantity in gpu.samples for gpu in gpus)]
-    if MEMORY in columns and USED in columns:
-        columns.remove(USED)
+    single = answer_metrics().single
+    logged = {quantity for gpu in gpus for quantity in gpu.samples}
+    if single.gpu_memory in logged:
+        logged.discard(single.gpu_memory_used)
+    columns = [column for column in answer_metrics().gpu if column.metric in logged]
     ends = [float(times[-1]) for gpu in gpus for times, _ in gpu.samples.values() if np.isfinite(times[-1])]
     starts = [float(times[0]) for gpu in gpus for times, _ in gpu.samples.values() if np.isfinite(times[0])]
     edges = _edges(min(starts), max(ends), spans) if ends and starts and max(ends) > min(starts) else None
-    cells = {quantity: _cells(gpus, quantity) for quantity in columns}
+    cells = [_cells(gpus, column) for column in columns]
     devices = tuple(
         Device(
             f"{gpu.node}:{gpu.number}" if named or gpu.node else f"GPU {gpu.number}",
-            tuple(cells[quantity][at] for quantity in columns),
-            () if edges is None or USE not in gpu.samples else _history(*gpu.samples[USE], edges),
+            tuple(of_column[at] for of_column in cells),
+            () if edges is None or gpu.use is None else _history(*gpu.use, edges),
             f"idle {format_duration(gpu.idle_seconds)}" if gpu.idle_seconds else "",
         )
         for at, gpu in enumerate(gpus)
     )
-    titles = tuple(COLUMNS[quantity][0] for quantity in columns)
+    titles = tuple(column.title for column in columns)
     if edges is None:
         return DeviceTable(titles, devices)
     phases = () if spans is None else tuple(spans.at((edges[1:] + edges[:-1]) / 2).tolist())
@@ -223,13 +219,13 @@ def _history(times: Floats, values: Floats, edges: Floats) -> tuple[float, ...]:
     return tuple(means.tolist())
 
 
-def _cells(gpus: Sequence[_Gpu], quantity: str) -> list[DeviceCell]:
+def _cells(gpus: Sequence[_Gpu], column: DeviceColumn) -> list[DeviceCell]:
     """The recent means of a column as cells."""
-    _, unit, scale = COLUMNS[quantity]
-    recent = [gpu.recent(quantity) for gpu in gpus]
+    recent = [gpu.recent(column.metric) for gpu in gpus]
     values = [float(one.mean()) if len(one) else None for one in recent]
-    scale = scale or (0.0, max((value for value in values if value is not None), default=1.0) or 1.0)
-    return [device_cell(value, unit, scale) for value in values]
+    most = max((value for value in values if value is not None), default=1.0)
+    low, high = column.scale or (0.0, most or 1.0)
+    return [device_cell(value, column.unit, (low, high)) for value in values]
 
 
 def _name(gpu: _Gpu) -> str:

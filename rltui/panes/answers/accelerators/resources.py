@@ -8,10 +8,10 @@ from rltui.common.arrays import in_both, median
 from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import SourcedNumber, hardware_of
 from rltui.panes.answers.answer import Fact
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.values.recent_values import STEP, RunValues, Values
 from rltui.session.time_travel import span_of
 
-COUNTER = "progress.tokens"
 WHOLE = 0.02  # distance from a whole number within which a quotient is a number of accelerators
 MAX_ACCELERATORS = 100_000
 
@@ -25,10 +25,10 @@ def accelerators(run: RunValues) -> SourcedNumber | None:
     configured = hardware_of(run).gpus
     if configured is not None:
         return configured
-    per_one = run.find("perf.throughput")
+    per_one = run.find(answer_metrics().single.throughput_per_accelerator)
     if per_one is None:
         return None
-    total = run.find("perf.tokens_per_second")
+    total = run.find(answer_metrics().single.total_throughput)
     if total is not None:
         count = _whole_quotient(total, per_one)
         if count:
@@ -86,7 +86,7 @@ def total_of(run: RunValues, canonical: str) -> float | None:
 
 def tokens_so_far(run: RunValues) -> SourcedNumber | None:
     """Tokens so far: a counter in the log, else the sum of the tokens of steps; None if unknown."""
-    counter = run.find(COUNTER)
+    counter = run.find(answer_metrics().single.token_counter)
     if counter is not None and len(counter.value):
         return SourcedNumber(float(counter.value[-1]))
     for canonical, values in run.find_all("tokens"):

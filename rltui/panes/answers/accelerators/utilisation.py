@@ -27,9 +27,6 @@ from rltui.rules.rulebook import rulebook
 
 BOUND = 0.5  # share of generation in a step from which it bounds the step
 MAX_FACTS = 6
-PARAMETERS = "optimizer.param_count"
-LENGTH = "lengths.total.mean"
-PROMPT_AND_RESPONSE = ("lengths.prompt.mean", "lengths.response.mean")
 MAX_MFU = 1.0  # a larger estimate has a wrong input
 
 
@@ -113,7 +110,7 @@ def _range(title: str, values: Values, text: str) -> Range:
 
 def _limits() -> tuple[float, float, float]:
     """The limit of the rule on a low MFU, and the usual range."""
-    usual = glossary().metrics["perf.mfu"].healthy_range
+    usual = glossary().metrics[answer_metrics().single.mfu].healthy_range
     assert usual is not None
     return rulebook().rules["mfu-low"].numbers["below"], *usual
 
@@ -199,7 +196,7 @@ def mfu_estimate(run: RunValues) -> MfuEstimate | None:
 
 
 def _logged_parameters(run: RunValues) -> SourcedNumber | None:
-    count = run.find(PARAMETERS)
+    count = run.find(answer_metrics().single.parameters)
     return None if count is None or not count.now > 0 else SourcedNumber(count.now, count.tag)
 
 
@@ -208,11 +205,11 @@ def _attention(run: RunValues, hardware: Hardware, steps: Ints) -> tuple[Floats 
     layers, width = hardware.layers, hardware.hidden_size
     if layers is None or width is None:
         return 0.0, ""
-    length = run.find(LENGTH)
+    length = run.find(answer_metrics().single.mean_tokens)
     if length is not None:
         tokens = length.held(steps)
     else:
-        parts = [one for name in PROMPT_AND_RESPONSE if (one := run.find(name)) is not None]
+        parts = [values for _, values in run.find_all("prompt_and_response")]
         if not parts:
             return 0.0, ""
         tokens = np.sum([one.held(steps) for one in parts], axis=0)

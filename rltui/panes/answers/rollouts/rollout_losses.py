@@ -17,6 +17,7 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.panes.answers.values.recent_values import RunValues, Values
+from rltui.schema.metric import MetricReference
 from rltui.schema.toml_files import read_table
 
 CUMULATIVE_POINTS = 8  # from which a count that never falls counts since the start
@@ -34,9 +35,9 @@ class Reason(NamedTuple):
     """
 
     title: str
-    metrics: tuple[str, ...]
-    inverted: tuple[str, ...] = ()
-    part_of: tuple[str, ...] = ()
+    metrics: tuple[MetricReference, ...]
+    inverted: tuple[MetricReference, ...] = ()
+    part_of: tuple[MetricReference, ...] = ()
     named: bool = False
     total: bool = False
     signal: bool = False
@@ -45,10 +46,10 @@ class Reason(NamedTuple):
 class RolloutTable(NamedTuple):
     """The tables of the file."""
 
-    generated: tuple[str, ...]
-    used: tuple[str, ...]
-    groups: tuple[str, ...]
-    lag: tuple[str, ...]
+    generated: tuple[MetricReference, ...]
+    used: tuple[MetricReference, ...]
+    groups: tuple[MetricReference, ...]
+    lag: tuple[MetricReference, ...]
     words_of_groups: tuple[str, ...]
     words_of_evaluation: tuple[str, ...]
     lost: tuple[Reason, ...]

@@ -14,6 +14,7 @@ from rltui.common.display_text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
     LostShares,
@@ -30,10 +31,7 @@ NO_WAITING = 0.05  # share of waiting below which it is ignored
 STARVES = 0.2  # share of waiting from which a side starves
 MANY_CUT = 0.05  # share of responses cut off from which the sentence has it
 TRAINING, GENERATION = "training waits", "generation idles"
-CUT_OFF = "lengths.response_clip_fraction"
 COST = "lost share × hours"
-WAITS = (("perf.wait_fraction", ""), ("timing.wait_for_data", "timing.step"))
-IDLES = (("perf.idle_fraction", ""), ("timing.wait_for_trainer", "timing.step"))
 
 
 def rollout_answer(run: RunValues) -> Answer | None:
@@ -58,7 +56,7 @@ def rollout_answer(run: RunValues) -> Answer | None:
         Amount(one.title, one.values.tag, None, one.values.now, _count_text(one), "the log has no total")
         for one in counted
     ]
-    cut = run.find(CUT_OFF)
+    cut = run.find(answer_metrics().single.cut_off)
     if cut is not None and cut.now > 0:
         history = binned(cut.at(axis)) if len(axis) else ()
         note = "of what is used: cut off, but trained on"
@@ -135,8 +133,8 @@ def _count_text(one: Loss) -> str:
 def _waiting(run: RunValues) -> list[Fact]:
     """The shares of time in which training and generation wait for each other."""
     facts = []
-    for title, sources in ((TRAINING, WAITS), (GENERATION, IDLES)):
-        for canonical, whole in sources:
+    for title, side in ((TRAINING, "training"), (GENERATION, "generation")):
+        for canonical, whole in answer_metrics().waiting[side]:
             values = run.find(canonical)
             base = run.find(whole) if whole else None
             if values is None or (whole and base is None):

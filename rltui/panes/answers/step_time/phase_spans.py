@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import Floats, Ints
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.values.recent_values import STEP, RunValues
 from rltui.rules.metric_roles import metric_roles
 
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
 COVERED = 0.85  # share of a step that known phases must make up, since the position of the rest is unknown
 OVERLAP = 1.02  # phases that add up to more than so many steps run at the same time
-WHOLES = {
-    "timing.rollout": ("timing.generation", "timing.env"),
-    "timing.train": ("timing.update_actor", "timing.update_critic"),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +77,7 @@ def phase_spans(run: RunValues) -> PhaseSpans | None:
 def _without_wholes(seconds: Floats, canonical: list[str]) -> Floats:
     """The seconds of phases (p, n), with those of its parts subtracted from a phase that contains others."""
     out = seconds.copy()
-    for whole, parts in WHOLES.items():
+    for whole, parts in answer_metrics().parts.items():
         if whole not in canonical:
             continue
         at = canonical.index(whole)

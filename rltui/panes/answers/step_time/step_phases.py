@@ -14,10 +14,8 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.values.recent_values import LAST, RunValues, Values
-
-NAMED = ("timing.phase", "timing.connector")  # each key is a phase of its own, named by the run
-WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")
 
 OVERLAP = 1.02  # steps; phases that add up to more overlap, less is rounding of timers
 SELDOM = 0.6  # share of the steps below which a phase runs every N steps
@@ -44,7 +42,7 @@ class Phase:
 
 def waits_for_others(top: Sequence[Phase], lengths: Floats, work: Floats) -> list[Phase]:
     """The phases of waiting if phases exceed the step: other phases run during them."""
-    waits = [phase for phase in top if phase.canonical in WAITING]
+    waits = [phase for phase in top if phase.canonical in answer_metrics().metrics["waiting_phases"]]
     last = slice(-LAST, None)
     exceeds = 0 < OVERLAP * float(lengths[last].sum()) < float(work[last].sum())
     return waits if exceeds and len(waits) < len(top) else []
@@ -52,7 +50,7 @@ def waits_for_others(top: Sequence[Phase], lengths: Floats, work: Floats) -> lis
 
 def logged_phases(run: RunValues, first: Ints) -> list[Phase]:
     """The phases that a run logs, each with the phase that it is a part of."""
-    metrics = glossary().metrics
+    metrics, named = glossary().metrics, answer_metrics().metrics["named_phases"]
     phases: list[Phase] = []
     for canonical, tags in run.view.tag_index.canonical.items():
         metric = metrics.get(canonical)
@@ -60,17 +58,17 @@ def logged_phases(run: RunValues, first: Ints) -> list[Phase]:
             continue
         for tag in tags[:MAX_PHASES]:
             name = run.name(tag)
-            if name.held_out and canonical != "timing.validation":
+            if name.held_out and canonical != answer_metrics().single.validation_time:
                 continue
             if name.statistic not in ("", "mean"):
                 continue  # extremes of a time are no phases
             values = run.of(tag)
             if len(values.value) and bool((values.value > 0).any()):
-                title = _key_title(tag) if canonical in NAMED else _short(name.title)
+                title = _key_title(tag) if canonical in named else _short(name.title)
                 phases.append(Phase(values, title, canonical))
     largest: dict[str, Phase] = {}
     for phase in sorted(phases, key=lambda one: -float(one.values.value.sum())):
-        if phase.canonical in NAMED:
+        if phase.canonical in named:
             continue
         whole = largest.setdefault(phase.canonical, phase)
         if whole is not phase and np.isin(phase.values.step, whole.values.step).all():
@@ -154,7 +152,7 @@ def by_frequency(phases: Sequence[Phase], steps: Values | None) -> tuple[list[Ph
             regular.append(phase)
         elif phase.inside is None:
             seldom.append(phase)
-    known = [one for one in seldom if one.canonical in ("timing.validation", "timing.checkpoint")]
+    known = [one for one in seldom if one.canonical in answer_metrics().metrics["seldom_phases"]]
     if steps is None and (len(known) < len(seldom) or len([p for p in regular if p.inside is None]) < 2):
         return [], []  # a single phase, or phases of different units of work
     for phase in regular:

@@ -12,6 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_pace, format_plain, format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Answer, Fact, Share, StepPhase, formulas_of
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.panes.answers.step_time.step_phases import (
     OVERLAP,
@@ -24,7 +25,6 @@ from rltui.panes.answers.step_time.step_phases import (
 )
 from rltui.panes.answers.values.recent_values import LAST, STEP, RunValues, Values, binned
 
-GENERATION = ("timing.generation", "timing.rollout")
 PER_TOKEN = "timing.per_token."
 
 SMALL = 0.01  # share below which phases are combined
@@ -112,9 +112,8 @@ def step_time(run: RunValues) -> StepTime | None:
         inside=inside, notes=tuple(notes),
         formulas=_formulas(of if shares else "", overlap or not total, facts, parts),
     )  # fmt: skip
-    return StepTime(
-        answer, _generation([phase for phase in kept if phase.canonical in GENERATION], axis[last], base)
-    )
+    generation = [phase for phase in kept if phase.canonical in answer_metrics().metrics["generation"]]
+    return StepTime(answer, _generation(generation, axis[last], base))
 
 
 def _generation(phases: Sequence[Phase], steps: Ints, base: float) -> float | None:
@@ -188,6 +187,7 @@ def _parts(
 ) -> list[StepPhase]:
     """The phases as lines, each followed by its parts, the longest first."""
     lines: list[StepPhase] = []
+    generation = answer_metrics().metrics["generation"]
 
     def add(phase: Phase, depth: int) -> None:
         at = phase.values.at(axis)
@@ -197,7 +197,7 @@ def _parts(
             history = np.where(lengths > 0, at / lengths, np.nan)
         token, derived = per_token.get(phase.tag, per_token.get(phase.canonical, (None, False)))
         # Generation only makes the tokens of responses, not all of the batch.
-        if token is None and "" in per_token and phase.canonical not in GENERATION:
+        if token is None and "" in per_token and phase.canonical not in generation:
             token, derived = 1e3 * float(at[last].sum()) / per_token[""][0], True
         lines.append(
             StepPhase(

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import in_both
+from rltui.panes.answers.answer_metrics import answer_metrics
 
 if TYPE_CHECKING:
     from rltui.panes.answers.values.recent_values import RunValues, Values
     from rltui.session.run_view import RunView
 
-EPISODE_RETURN = "reward.episode_return"
-TOTAL = ("reward", EPISODE_RETURN)
-COMPONENT = "reward.component.mean"
-SCORE, REWARD = "reward.score.mean", "reward.mean"
 MOST = 12  # components that are compared with the total: one differs if there are more
 
 
@@ -25,8 +22,8 @@ def repeated_totals(view: RunView) -> frozenset[str]:
     And those of a reward that is the score again, as without penalties. None of either kind if one of them
     differs, or has a finding.
     """
-    known = view.tag_index.canonical
-    if COMPONENT not in known and not known.keys() >= {SCORE, REWARD}:
+    known, single = view.tag_index.canonical, answer_metrics().single
+    if single.reward_component not in known and not known.keys() >= {single.score, single.reward}:
         return frozenset()
     return view.cached("repeated-totals", view.run.version, lambda: _found(view))
 
@@ -41,7 +38,8 @@ def _found(view: RunView) -> frozenset[str]:
 
 def _rewards(view: RunView, run: RunValues) -> frozenset[str]:
     """The tags of a reward with the values of the score."""
-    score, reward = run.find(SCORE), run.find(REWARD)
+    single = answer_metrics().single
+    score, reward = run.find(single.score), run.find(single.reward)
     if score is None or reward is None or not repeats(reward, score):
         return frozenset()
     tags = (reward.tag, *view.tag_index.distribution_of(reward.tag))
@@ -50,8 +48,9 @@ def _rewards(view: RunView, run: RunValues) -> frozenset[str]:
 
 
 def _components(view: RunView, run: RunValues) -> frozenset[str]:
-    totals = [values for base in TOTAL if (values := run.find(f"{base}.mean", of_part=True)) is not None]
-    tags = [tag for tag in run.tags(COMPONENT) if not run.name(tag).held_out]
+    listed = answer_metrics().metrics["reward_totals"]
+    totals = [values for each in listed if (values := run.find(each, of_part=True)) is not None]
+    tags = [tag for tag in run.tags(answer_metrics().single.reward_component) if not run.name(tag).held_out]
     named = {tag for one in view.evaluator.findings() for tag in one.metrics}
     if not 0 < len(tags) <= MOST or not totals or named.intersection(tags):
         return frozenset()
