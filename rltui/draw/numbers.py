@@ -122,8 +122,8 @@ def format_value(value: float, unit: str = "") -> str:
 def format_change(value: float, before: float, unit: str = "") -> str:
     """The change from `before` to `value` with its sign and the value's own decimals: `+0.012`, `-3.1 %`.
 
-    A change that is smaller than those decimals is written with its own. `=` without a change; empty if it
-    is not finite.
+    A change that is smaller than those decimals is written with its own, as is one to a value of 0, which
+    has none. `=` without a change; empty if it is not finite.
     """
     if unit == SHARE:
         value, before, unit = 100 * value, 100 * before, "percent"
@@ -144,7 +144,7 @@ def format_change(value: float, before: float, unit: str = "") -> str:
         text = format_plain(size, 3)
         if unit == "percent" and size < 1000:
             text = f"{size:.1f} %"
-        elif "e" not in shown and shown[-1:].isdigit() and size < 1e4:
+        elif shown != "0" and "e" not in shown and shown[-1:].isdigit() and size < 1e4:
             decimals = len(shown.partition(".")[2])
             same = f"{size:.{decimals}f}"
             text = same if float(same) and len(same) <= 6 else text

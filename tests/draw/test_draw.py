@@ -140,6 +140,14 @@ def test_durations_ages_and_changes() -> None:
     assert format_si(12345) == "12.3k"
 
 
+def test_a_change_to_zero_keeps_its_digits() -> None:
+    """A value of 0 has no decimals that the change to it could be rounded to."""
+    assert format_change(0.0, 0.969) == "-0.97"
+    assert format_change(0.0, 1.27) == "-1.27"
+    assert format_change(0.0, 48.4) == "-48.4"
+    assert format_change(0.0, 12.0, "tokens") == "-12"
+
+
 def test_a_range_holds_still_while_it_serves() -> None:
     """A point inside the shown range leaves it alone; one outside grows that side with slack."""
     assert stable_range((0.0, 10.0), (1.0, 9.0)) == (0.0, 10.0)
