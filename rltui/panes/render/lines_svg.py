@@ -19,7 +19,9 @@ MARGIN = 12.0
 FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 _WORDS = regex(r"\S+(?: \S+)*")  # text without multiple blanks, which viewers would collapse
 
-_DRAWN = regex("[\u2500-\u2502\u2581-\u2588\u2800-\u28ff]")  # characters that are drawn as shapes
+# Characters that are drawn as shapes.
+_DRAWN = regex("[\u2500-\u2502\u2581-\u2588\u2591-\u2593\u2800-\u28ff]")
+_SHADES = {"░": 0.25, "▒": 0.5, "▓": 0.75}  # of the colour's opacity, as Unicode names them
 # Column and row of the braille dots by bit.
 _DOTS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
 
@@ -48,6 +50,10 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
             shapes = _shapes(text, MARGIN + at * CELL, MARGIN + row * ROW)
             if shapes:
                 out.append(f'<path d="{shapes}" fill="{color_of(role, theme)}"/>')
+            for shade, opacity in _SHADES.items():
+                if boxes := _shaded(text, shade, MARGIN + at * CELL, MARGIN + row * ROW):
+                    fill = color_of(role, theme)
+                    out.append(f'<path d="{boxes}" fill="{fill}" fill-opacity="{opacity}"/>')
             for words in _WORDS.finditer(_DRAWN.sub(" ", text)):
                 x = MARGIN + (at + cell_width(text[: words.start()])) * CELL
                 out.append(_text(words.group(), x, y, role, theme))
@@ -82,6 +88,14 @@ def _shapes(text: str, x: float, y: float) -> str:
         elif point == 0x2502:
             parts.append(_box(left + CELL / 2 - 0.5, y, 1.0, ROW))
     return "".join(parts)
+
+
+def _shaded(text: str, shade: str, x: float, y: float) -> str:
+    """The runs of one shade in a text as one path; empty without any."""
+    return "".join(
+        _box(x + found.start() * CELL, y, len(found.group()) * CELL, ROW)
+        for found in regex(f"{shade}+").finditer(text)
+    )
 
 
 def _box(x: float, y: float, wide: float, high: float) -> str:
