@@ -514,6 +514,18 @@ def test_a_stalled_run_says_so_first(view: RunView) -> None:
     assert "usual gap" not in header_lines(head._replace(alive=Liveness("live")), 120)[1].text
 
 
+def test_the_onset_is_kept_where_the_word_of_the_severity_has_no_room(view: RunView) -> None:
+    """Since when is worth more than half a sentence, the word of the severity, and the count of runs."""
+    told = "Updates were so large that the policy became deterministic; nothing changes (since step 512)"
+    title = "updates far too large left a deterministic policy (since step 512)"
+    head = header(view, NOW)._replace(health="critical", sentence=told, headline=title)
+    assert header_lines(head, 80)[1].text.strip() == f"✖ {title}"
+    right = [("run 1 of 2", "dim")]
+    assert header_lines(head, 80, right=right)[1].text.strip() == f"✖ {title}"
+    assert header_lines(head, 90, right=right)[1].text.split("   ")[-1].strip() == "run 1 of 2"
+    assert "since" not in header_lines(head, 60)[1].text
+
+
 def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
     """Half a sentence says less than the few words of a title, which no header cuts where they fit."""
     told = "Training pairs are told apart better and better, held-out pairs are not (since step 12)"

@@ -99,6 +99,10 @@ def _health_line(head: Header, width: int, right: Sequence[Span]) -> Line:
         dated = onset in sentence and onset not in fitting  # the onset matters more than the whole sentence
         if dated and cell_width(head.headline) <= room_left:
             fitting = head.headline
+        elif dated and cell_width(head.headline) <= width - 4 and not head.acknowledged:
+            # The glyph says how severe it is, and the list of runs how many there are.
+            words, fitting = [(f" {glyph} ", role), (head.headline, "text")], ""
+            right = right if cell_width(head.headline) <= width - 4 - right_cells else ()
         elif fitting.endswith("…"):
             fitting = next((one for one in _shorter(head) if cell_width(one) <= room_left), fitting)
         if fitting.endswith("…") and head.acknowledged:
