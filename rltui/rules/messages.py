@@ -22,6 +22,8 @@ PRESENT_TICKS = 5  # whose median is the present level of a series
 WORST_FACTOR = 2.0  # the worst value is reported if it is so many times the present one
 # Kinds whose value is on one side of the limit while they hold.
 COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
+# The kind whose messages go from the limit, the level in the first part of the run, to the value.
+COURSE = "course"
 _SHARES = ("fraction", "ratio")
 
 
@@ -106,7 +108,7 @@ def _finding(
         evidence=(
             Evidence(
                 _tag(rule, tags[0]),
-                _or_none(before),
+                _or_none(limit if rule.kind == COURSE else before),
                 _or_none(value),
                 since,
                 series[0].canonical,
@@ -145,10 +147,11 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 def evidence_of(firing: Firing, *, quoted: bool = False) -> Evidence:
     """The change of one series: its level before and its level now, or what a sentence has `quoted` of it."""
-    by_value = firing.rule.kind in (NON_FINITE, "gap", "setting")
+    by_value = firing.rule.kind in (NON_FINITE, "gap", "setting", COURSE)
     by_value |= quoted and not math.isnan(firing.value)
     now = firing.value if by_value else firing.ticks.level(PRESENT_TICKS)
     before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap: the training level
+    before = firing.limit if firing.rule.kind == COURSE else before
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]
     return Evidence(

@@ -82,3 +82,13 @@ def test_all_that_broke_is_named() -> None:
     broken = next(one for one in found if one.id == "numerical-breakdown")
     assert [item.canonical for item in broken.evidence] == ["reward.mean", "optimizer.grad_norm"]
     assert any("reward.mean" in one.canonical for one in found if not one.symptom)  # its row is marked
+
+
+def test_the_evidence_of_a_course_has_the_numbers_of_its_message() -> None:
+    """A message from one level to another and the evidence below it begin and end alike."""
+    noise = np.random.default_rng(5)
+    rise = np.linspace(0.1, 5.0, 200) * (1 + 0.05 * noise.normal(size=200))
+    (found,) = evaluator_of({"optimizer.grad_norm": list(rise)}, book=only("grad-grows")).findings()
+    (evidence,) = found.evidence
+    assert evidence.before is not None and evidence.now is not None
+    assert found.message.endswith(f"from {evidence.before:.3g} to {evidence.now:.3g}")

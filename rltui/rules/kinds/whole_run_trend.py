@@ -36,6 +36,7 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     if direction == "flat":
         span = parts.max(axis=1) - parts.min(axis=1)
         found = (np.abs(change) <= least) & (span <= 2 * least) & (np.abs(course.z) < MIN_Z)
+        found &= first != 0  # what fell to exactly 0 in its first logs cannot fall any more
         over = ~found
     else:
         if stays_idle(idle, np.abs(change) > least):
