@@ -208,6 +208,12 @@ class MetricNames:
         metric = meaning.metric
         if metric is None:
             return self._unknown(tag)
+        if is_wild(pattern) and (word := self._conventions.statistics.get(part.lower())):
+            # "eval_*_return" is the pattern of "eval_std_return", too.
+            metric = self._user.metric(f"{metric.group}.{word}") or metric
+            part = "" if metric.statistic == word else part
+        else:
+            word = ""
         held_out = prefixed or meaning.held_out or (guess.held_out if guess else self._held_out(tag))
         pane = metric.pane
         if held_out and pane not in _PANES_WITH_EVALUATIONS:
@@ -217,7 +223,7 @@ class MetricNames:
             place = place_key(tag, self._conventions)
             pane, group = place.pane, place.group
         pane = self._user.pane_of(tag, metric.id) or pane
-        statistic = metric.statistic or self._statistic(entry, metric, tag)
+        statistic = word or metric.statistic or self._statistic(entry, metric, tag)
         if entry.statistic == "copy":
             statistic = entry.statistic
         title = metric.title

@@ -755,3 +755,21 @@ def test_a_learner_that_records_name_is_told_from_its_metric(writer: str) -> Non
 def test_names_of_home_made_loops_in_several_languages(key: str, canonical: str | None) -> None:
     """Words of other languages, and of scripts without blanks; a name with an unknown word has no meaning."""
     assert MetricNames(None).name(key).canonical == canonical
+
+
+@pytest.mark.parametrize(
+    ("key", "canonical", "statistic"),
+    [
+        ("Eval_StdReturn", "validation.return.std", "std"),
+        ("test_return_max", "validation.return.max", "max"),
+        ("eval_return_mean", "validation.return.mean", "mean"),
+        ("eval_return_gsm8k", "validation.return.mean", "mean"),
+    ],
+)
+def test_a_statistic_in_place_of_a_wildcard_is_that_of_the_metric(
+    key: str, canonical: str, statistic: str
+) -> None:
+    """The spread of evaluation returns is none of several tasks that are evaluated, and no outcome."""
+    name = MetricNames().name(key)
+    assert (name.canonical, name.statistic) == (canonical, statistic)
+    assert name.part == ("gsm8k" if key.endswith("gsm8k") else "")
