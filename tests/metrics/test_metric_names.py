@@ -646,6 +646,8 @@ def test_names_that_lost_their_slashes(
         ("learner/step/policy/approxkl", "policy.approx_kl", "learner step", False),
         ("actor/iteration/accuracy", "reward.accuracy", "actor iteration", False),
         ("rollout/accuracy_mean", "reward.accuracy", "rollout", False),
+        ("q_learning/reward", "reward.mean", "q learning", False),
+        ("td3/critic_loss", "critic.loss", "td3", False),
     ],
 )
 def test_words_of_unknown_loops_are_found_in_any_order(
