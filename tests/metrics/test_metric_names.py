@@ -775,3 +775,10 @@ def test_a_statistic_in_place_of_a_wildcard_is_that_of_the_metric(
     name = MetricNames().name(key)
     assert (name.canonical, name.statistic) == (canonical, statistic)
     assert name.part == ("gsm8k" if key.endswith("gsm8k") else "")
+
+
+def test_a_reward_that_a_callback_of_sb3_records_is_that_of_a_step() -> None:
+    """It is no outcome beside a mean of rewards that another callback records."""
+    names = MetricNames("stable-baselines3")
+    assert names.name("train/reward").canonical == "reward.step.mean"
+    assert names.name("train/mean_reward").canonical == "reward.mean"
