@@ -336,3 +336,12 @@ def test_a_few_single_episodes_that_end_alike_are_no_alarm(every: int, told: boo
     steps = range(every, 31 * every, every)
     evaluator.feed([fresh("reward.episode_return.mean", np.full(30, 4.0), steps)])
     assert ("return-same" in ids(evaluator)) is told
+
+
+@pytest.mark.parametrize(("scale", "told"), [(0.01, False), (1.0, True)])
+def test_a_gradient_below_what_trainers_clip_it_to_does_not_explode(
+    scale: float, told: bool, noise: np.random.Generator
+) -> None:
+    """Twenty times a hundredth is 0.2, which an optimiser takes as it is."""
+    norm = scale * np.append(_around(noise, 40, 0.5, 0.05), _around(noise, 20, 10.0, 0.5))
+    assert _alarmed({"optimizer.grad_norm": norm}, "grad-explosion") is told

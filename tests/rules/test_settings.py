@@ -129,3 +129,23 @@ def test_actions_that_stay_random_while_updates_are_made_are_told(
     (tmp_path / "progress.csv").write_text("\n".join(rows))
     (view,) = Session.load([tmp_path]).runs.values()
     assert ("explores-only" in {one.id for one in view.evaluator.findings() if one.rank}) is told
+
+
+REPLAYED = {"train/loss": np.linspace(9, 6, 300), "rollout/exploration_rate": np.linspace(1, 0.3, 300)}
+ON_POLICY = {"train/approx_kl": np.full(300, 0.01), "train/clip_fraction": np.linspace(0.09, 0.11, 300)}
+
+
+@pytest.mark.parametrize(("curves", "told"), [(REPLAYED, True), (ON_POLICY, False)])
+def test_a_small_buffer_is_a_cause_where_it_is_replayed(
+    tmp_path: Path, curves: dict[str, np.ndarray], told: bool
+) -> None:
+    """Trainers of policy gradients call the steps between two updates by the same name."""
+    (tmp_path / "config.yaml").write_text("buffer_size: 100\n")
+    returns = 22 + 6 * np.random.default_rng(4).standard_normal(300)
+    table = {"time/total_timesteps": np.arange(1, 301) * 2000, "rollout/ep_rew_mean": returns, **curves}
+    rows = [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+    (tmp_path / "progress.csv").write_text("\n".join(rows))
+    (view,) = Session.load([tmp_path]).runs.values()
+    shown = {finding.id for finding in view.evaluator.findings()}
+    assert "setting-without-gain" not in shown
+    assert ("buffer-without-gain" in shown) is told
