@@ -9,6 +9,8 @@ import pytest
 
 from rltui.logs.batch import Batch
 from rltui.logs.formats.documents import document, json_document
+from rltui.logs.records import record_keys
+from rltui.logs.records.parse_number import step_of
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole, rows
 from tests.support.shared import BUNDLED
 
@@ -206,6 +208,14 @@ def test_what_was_measured_by_step(keys: list[str], steps: list[int] | None) -> 
     if steps is not None:
         batch = read_whole(FORM, MemFile("eval_curve.json", text.encode()))
         assert [(name, step) for name, step, _, _ in points(batch)] == [("em", step) for step in steps]
+
+
+@pytest.mark.parametrize("word", record_keys.log_keys().numbered_steps)
+def test_every_word_of_steps_names_one_in_keys_and_texts(word: str) -> None:
+    """The words of the table name the step of an object as well as that of a text such as `Epoch 3`."""
+    text = json.dumps({f"{word}_{step}": {"em": step / 4, "model": "a"} for step in (7, 8)}, indent=1)
+    assert FORM.matches("eval_curve.json", text.encode())
+    assert step_of(f"global_{word} 12") == step_of(f"{word.upper()}-12") == 12
 
 
 def test_episodes_by_their_numbers() -> None:

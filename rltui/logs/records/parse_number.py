@@ -10,8 +10,10 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from functools import cache
 
 from rltui.common.regex import regex
+from rltui.logs.records.record_keys import numbered_step_words
 
 LIST_CAP = 4096  # highest length of a list with statistics; longer lists are data, not a metric
 
@@ -29,15 +31,16 @@ _DURATION_KEY = regex(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_
 _CLOCK = regex(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)\Z")
 _UNITS = regex(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
 _RATIO = regex(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
-_NAMED_STEP = regex(
-    r"(?:global[_-]?)?(?:step|iter|iteration|update|checkpoint|ckpt|episode|epoch|round)"
-    r"[ _-]?([0-9]{1,18})\Z",
-    re.IGNORECASE,
-)
 
 # Clock readings are distinguished from elapsed times by size; larger ones are milli-, micro-, nanoseconds.
 _EARLIEST = 5e8  # 1985, before any of these programs
 _SCALES = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
+
+
+@cache
+def _named_step() -> re.Pattern[str]:
+    words = numbered_step_words()
+    return re.compile(rf"(?:global[_-]?)?(?:{words})[ _-]?([0-9]{{1,18}})\Z", re.IGNORECASE)
 
 
 def real(number: int | float) -> float:
@@ -90,7 +93,7 @@ def step_of(value: object) -> int | None:
         text = value.strip()
         if text.isascii() and text.removeprefix("-").isdigit():
             return step_of(int(text))
-        if named := _NAMED_STEP.match(text):
+        if named := _named_step().match(text):
             return int(named[1])
         number = from_text(text)
         return None if number is None else step_of(number)

@@ -52,6 +52,7 @@ class LogKeys(NamedTuple):
     """All keys with a meaning. steps, writers, wall_times: the rank of each, 0 for the best."""
 
     steps: Ranks
+    numbered_steps: tuple[str, ...]  # words before the number of a step
     step_groups: frozenset[str]  # names of groups of a record in which any step key is one
     steps_beside: Mapping[str, str]  # keys of steps if the other key is present
     inner_steps: frozenset[str]  # that may restart for each value of a coarser one
@@ -82,6 +83,11 @@ class LogKeys(NamedTuple):
 def log_keys() -> LogKeys:
     """The keys, read with the first record."""
     return read_table("record_keys", LogKeys)
+
+
+def numbered_step_words() -> str:
+    """The words before the number of a step, as alternatives of a regular expression."""
+    return "|".join(log_keys().numbered_steps)
 
 
 @lru_cache(maxsize=4096)  # most records have the same keys, within a log and across logs

@@ -21,7 +21,6 @@ Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"
 ]
 LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds of JSON lines
-_SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
 _MAX_METADATA = 64  # further keys that are kept with a sample
 PathEnd = Annotated[re.Pattern[str], ConvertedField(TextField(), lambda text: re.compile(rf"(?:{text})\Z"))]
 
@@ -59,7 +58,8 @@ class Layouts(NamedTuple):
     """The layouts, the names of columns by role, and the files that are never opened.
 
     skipped_folder: by base name. dump_folders: folders in which files that are never opened are samples.
-    options: the setting with which a trainer writes samples, by framework.
+    options: the setting with which a trainer writes samples, by framework. splits: names of splits by how
+    files write them. held_out, numbered_steps: words in the paths of files. reasoning_tags: of responses.
     """
 
     layout: tuple[Layout, ...]
@@ -67,11 +67,14 @@ class Layouts(NamedTuple):
     unread: tuple[Unread, ...]
     skipped_folder: re.Pattern[str]
     dump_folders: frozenset[str]
+    splits: Mapping[str, str]
+    held_out: tuple[str, ...]
+    numbered_steps: tuple[str, ...]
+    reasoning_tags: tuple[str, ...]
     options: Mapping[str, str]
 
 
 _UNKNOWN = Layout("rows", "rows", regex(r"\Z"))
-_HELD_OUT = regex(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
 
 
 @cache
@@ -91,16 +94,22 @@ def match_layout(path: str) -> LayoutMatch | None:
             return LayoutMatch(
                 layout,
                 int(step) if step else None,
-                _SPLITS.get(split, split),
+                layouts().splits.get(split, split),
                 named.get("dataset") or "",
                 path[: found.start()].rpartition("/")[0],
             )
     return None
 
 
+@cache
+def _held_out() -> re.Pattern[str]:
+    words = "|".join(layouts().held_out)
+    return re.compile(rf"(?:^|[_.-])(?:{words})(?:[_.-]|$)", re.IGNORECASE)
+
+
 def match_by_content(path: str) -> LayoutMatch:
     """The properties of a file without a known layout, each line of which is a sample by its keys."""
-    split = "eval" if _HELD_OUT.search(path.rpartition("/")[2]) else "train"
+    split = "eval" if _held_out().search(path.rpartition("/")[2]) else "train"
     return LayoutMatch(_UNKNOWN, None, split, "", path.rpartition("/")[0])
 
 

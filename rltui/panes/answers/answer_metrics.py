@@ -82,6 +82,7 @@ class SingleMetrics(NamedTuple):
 class AnswerMetrics(NamedTuple):
     """The tables of the file."""
 
+    rank_words: tuple[str, ...]  # before the number of a rank in a key
     single: SingleMetrics
     metrics: Mapping[str, tuple[MetricReference, ...]]
     parts: Mapping[MetricReference, tuple[MetricReference, ...]]

@@ -7,14 +7,19 @@ from collections.abc import Iterator, Sequence
 
 from rltui.common.display_text import clean, count_of, head, pad
 from rltui.common.named_tuple import NamedTuple
-from rltui.common.regex import regex
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.sample_layouts.sample import Message, Sample
-from rltui.run_context.samples.sample_text import clean_lines, differences, facts, short_value, turns
+from rltui.run_context.samples.sample_text import (
+    clean_lines,
+    differences,
+    facts,
+    reasoning_begin,
+    short_value,
+    turns,
+)
 
 MAX_TEXT = 1_000_000  # characters of a turn that are shown
 MAX_COMPARED = 200_000  # characters of a response that are compared
-_OPENED = regex(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
 
 
 class WrappedPart(NamedTuple):
@@ -157,7 +162,7 @@ def _parts(role: str, text: list[str]) -> Iterator[tuple[str, list[str]]]:
     body: list[str] = []
     closing = ""
     for one in text:
-        opened = None if closing else _OPENED.search(one)
+        opened = None if closing else reasoning_begin().search(one)
         if opened is not None:
             if one[: opened.start()].strip():
                 body.append(one[: opened.start()])

@@ -9,12 +9,16 @@ from functools import cache, lru_cache
 from rltui.common.named_tuple import NamedTuple
 from rltui.rules.rule import Setting
 from rltui.rules.rulebook import Rulebook
-from rltui.run_context.hparams.environments import environment_in, id_expression, registered_id
+from rltui.run_context.hparams.environments import (
+    environment_in,
+    environment_settings,
+    id_expression,
+    registered_id,
+)
 from rltui.run_context.hparams.hparams import HParam, find_hparam
 from rltui.run_context.hparams.known_hparams import known_hparams, names_of_setting, plain_key
 
 ENVIRONMENT = "environment"  # in place of the id of a condition: the setting that names a known environment
-_ENVIRONMENT_NAMES = ("env_id", "environment", "gym_id", "task", "game")  # settings, first of all
 
 
 def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
@@ -33,7 +37,7 @@ def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, 
             value /= whole
         if each.beyond(value):
             found[each.id] = entry
-    for name in _ENVIRONMENT_NAMES:
+    for name in environment_settings():
         entry = find_hparam(entries, name)
         if entry is not None and environment_in(entry.text) is not None:
             found[ENVIRONMENT] = entry
@@ -93,7 +97,7 @@ def environment_in_file(data: bytes) -> HParam | None:
 
 @cache
 def _environment_pattern() -> re.Pattern[bytes]:
-    names = "|".join(key for name in _ENVIRONMENT_NAMES for key in names_of_setting(name))
+    names = "|".join(key for name in environment_settings() for key in names_of_setting(name))
     return re.compile(
         rb"(?i:\b(%s))%s(?:[\w.]+/)?%s" % (names.encode(), _SEPARATOR, id_expression().encode())
     )

@@ -31,11 +31,22 @@ class Environments(NamedTuple):
     """`rltui/data/environments.toml`."""
 
     environments: tuple[KnownEnvironment, ...]
+    settings: tuple[str, ...]  # that name the environment of a run, the first that it has
+
+
+@cache
+def _environments() -> Environments:
+    return read_table("environments", Environments)
+
+
+def environment_settings() -> tuple[str, ...]:
+    """The settings that name the environment of a run, the most telling first."""
+    return _environments().settings
 
 
 @cache
 def _by_id() -> dict[str, KnownEnvironment]:
-    return {each.id.lower(): each for each in read_table("environments", Environments).environments}
+    return {each.id.lower(): each for each in _environments().environments}
 
 
 @cache

@@ -6,16 +6,27 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from rltui.common.display_text import clean
 from rltui.common.markdown_text import fence_for, in_markdown, markdown_table
-from rltui.common.regex import regex
 from rltui.draw.numbers import format_plain
+from rltui.logs.sample_layouts.layouts import layouts
 from rltui.logs.sample_layouts.sample import Sample, SampleSummary
 
-_REASONED = regex(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _SUMMARY_LENGTH = 400  # characters of a response in a list
 _MAX_NUMBERS = 8  # of a list in the metadata that are shown
+
+
+@cache
+def _reasoning_end() -> re.Pattern[str]:
+    return re.compile(rf"</(?:{'|'.join(layouts().reasoning_tags)})>", re.IGNORECASE)
+
+
+@cache
+def reasoning_begin() -> re.Pattern[str]:
+    """An expression for the tag that opens the reasoning of a response; its name is the group."""
+    return re.compile(rf"<({'|'.join(layouts().reasoning_tags)})>", re.IGNORECASE)
 
 
 def clean_lines(text: str) -> list[str]:
@@ -107,7 +118,7 @@ def differences(before: Sample, after: Sample) -> list[str]:
 
 def summary(sample: Sample) -> SampleSummary:
     """A sample in a list: the components of its reward, and the start of its response after reasoning."""
-    reasoning = _REASONED.search(sample.response)
+    reasoning = _reasoning_end().search(sample.response)
     response = sample.response[reasoning.end() :] if reasoning is not None else ""
     start = " ".join((response.strip() or sample.response)[:_SUMMARY_LENGTH].split())
     return SampleSummary(dict(sample.rewards), clean(start) or clean(sample.note))

@@ -17,7 +17,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import permutations, repeat
 from operator import itemgetter
 from typing import TypeGuard
@@ -48,11 +48,6 @@ _MIN_RECORDS = 3  # of a list without steps, and of one list of several
 _RECORD_LIST = regex(r'"[^"\\]{1,200}"\s*:\s*\[\s*(?=\{\s*")')
 _SACRED = regex(r'\{\s*"[^"\\]{1,200}"\s*:\s*\{\s*"steps"\s*:\s*\[')
 _SACRED_INFO = regex(rf'\{{\s*"[^"\\]{{1,200}}"\s*:\s*\[\s*(?:{_NUMBER}|\{{\s*"dtype")')
-# Objects of numbers by step: the first two of them.
-_COUNTED = "step|iter|iteration|update|checkpoint|ckpt|episode|epoch|round"
-_NUMBERED = rf'"((?:global_?)?(?:{_COUNTED})?[_ -]?\d{{1,18}})"\s*:\s*\{{'
-_BY_STEP = regex(rf"\{{\s*{_NUMBERED}[^{{}}]{{1,60000}}\}}\s*,\s*{_NUMBERED}")
-_STEP_KEY = regex(_NUMBERED)
 _NESTED_STEPS = regex(r'\{\s*(?:"[^"\\]{1,200}"\s*:\s*\{\s*){1,5}"step_\d{1,18}"\s*:\s*\{')
 _STEP_COUNT = "step_count"  # of marl-eval: environment steps, where the key counts evaluations
 _MIN_STRIDE = 5  # of checkpoints
@@ -219,11 +214,19 @@ def _of_evaluations(prefix: str, records: Records) -> Records:
     ]
 
 
+@cache
+def _numbered_objects() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Expressions for the key of an object that is named by its step, and for the first two such objects."""
+    key = rf'"((?:global_?)?(?:{record_keys.numbered_step_words()})?[_ -]?\d{{1,18}})"\s*:\s*\{{'
+    return re.compile(key), re.compile(rf"\{{\s*{key}[^{{}}]{{1,60000}}\}}\s*,\s*{key}")
+
+
 def _holds_steps(name: str, text: str) -> bool:
     """Whether an object has numbers by step. Whole numbers without a stride are names, or count on."""
-    if not (_BY_STEP.match(text) and log_file_names.is_telling(name)):
+    step_key, two_steps = _numbered_objects()
+    if not (two_steps.match(text) and log_file_names.is_telling(name)):
         return False
-    keys = _STEP_KEY.findall(text)
+    keys = step_key.findall(text)
     steps = [step for key in keys if (step := step_of(key)) is not None]
     if not keys[0].isdigit() or math.gcd(*steps) >= _MIN_STRIDE:
         return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 
 from rltui.common.display_text import count_of
 from rltui.common.problem import CountedProblem, Problem
@@ -29,14 +30,17 @@ MAX_STEPS = 4  # whose samples are kept in memory, in case more of them arrive
 MAX_NUMBERS = 2_000_000  # kept in memory, 16 bytes each
 IDLE_READS = 3  # without new bytes, after which samples are freed; they can be read again
 
-_STEP_IN_PATH = regex(
-    r"(?:^|/)(?:global_?)?(?:step|iteration|iter)[_-]?(\d{1,18})(?=[/._-]|\Z)|(?:^|/)(\d{1,18})\.",
-)
+
+@cache
+def _step_in_path() -> re.Pattern[str]:
+    words = "|".join(layouts().numbered_steps)
+    named = rf"(?:^|/)(?:global_?)?(?:{words})[_-]?(\d{{1,18}})(?=[/._-]|\Z)"
+    return re.compile(rf"{named}|(?:^|/)(\d{{1,18}})\.")
 
 
 def step_in_path(path: str) -> int | None:
     """The step in a path: `rollouts/step_12/train.jsonl`, `dump/12.jsonl`. None for other paths."""
-    found = list(_STEP_IN_PATH.finditer(path))
+    found = list(_step_in_path().finditer(path))
     return int(found[-1][1] or found[-1][2]) if found else None
 
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from rltui.common.regex import regex
 from rltui.draw.numbers import SHARE, format_range
 from rltui.panes.answers.answer import Strip
+from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.values.recent_values import RunValues
 
-_RANK = regex(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
 _LAST_WORD = regex(r"[^A-Za-z]+")
 MAX_STRIPS = 3
+
+
+@cache
+def _rank() -> re.Pattern[str]:
+    words = "|".join(answer_metrics().rank_words)
+    return re.compile(rf"(?<![a-z])({words})[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
 
 
 def per_rank(run: RunValues, pane: str) -> tuple[Strip, ...]:
     """The medians of the last points by rank, for groups of keys with at least two ranks."""
     groups: dict[str, list[tuple[int, str]]] = {}
     for tag in run.view.tag_index.panes.get(pane, ()):
-        match = _RANK.search(tag)
+        match = _rank().search(tag)
         if match is not None and not run.name(tag).held_out:
             pattern = f"{tag[: match.start(2)]}*{tag[match.end(2) :]}"
             groups.setdefault(pattern, []).append((int(match[2]), tag))
