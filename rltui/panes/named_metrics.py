@@ -10,6 +10,7 @@ from rltui.panes.answers.rollouts.rollout_losses import RolloutTable, rollout_ta
 from rltui.panes.baseline.speed_findings import SpeedRule, speed_rules
 from rltui.panes.pane_tabs import OverviewTables, overview_tables
 from rltui.rules.metric_roles import MetricRoles, metric_roles
+from rltui.rules.run_status.run_findings import RunFindings, run_findings
 from rltui.schema.metric import metric_references
 
 
@@ -24,6 +25,7 @@ def unknown_metrics() -> tuple[Problem, ...]:
         "metric_roles": (MetricRoles, metric_roles()),
         "overview": (OverviewTables, overview_tables()),
         "rollout_losses": (RolloutTable, rollout_table()),
+        "run_findings": (RunFindings, run_findings()),
         "speed_rules": (tuple[SpeedRule, ...], speed_rules()),
     }
     known = glossary().metrics

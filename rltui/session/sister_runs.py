@@ -19,18 +19,12 @@ from rltui.draw.numbers import format_short
 from rltui.logs.run_names import without_numbers
 from rltui.rules.evaluated_series.robust_statistics import NORMAL
 from rltui.rules.finding import Evidence, Finding
+from rltui.rules.run_status.run_findings import run_finding, run_findings
 from rltui.session.outcome_curve import OutcomeCurve
 
 FINDING_ID = "below-sisters"
-MIN_SISTERS = 3  # that must have reached a step: fewer have no spread
 MAX_SISTERS = 64  # that a run is compared with
 GRID_STEPS = 24  # evenly spaced steps at which curves are compared
-MIN_SPREADS_BELOW = 2.0  # from here on a run is an outlier
-FAILED_SPREADS_BELOW = 3.0  # and from here on, without a gain, it has learnt nothing
-MIN_SHARE_BELOW = 0.25  # of the common steps for which it must have been an outlier
-MIN_SHARE_OF_GAIN = 0.25  # of its sisters: a run with less has learnt nothing
-MIN_GAIN_IN_SPREADS = 4.0  # of the sisters, for a gain that is not noise
-MIN_SPREAD_SHARE = 0.02  # of the range of all levels: equal curves have no spread
 # Factors for the median absolute deviation of 2 to 9 values.
 MAD_CORRECTIONS = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 
@@ -59,12 +53,13 @@ class SisterComparison(NamedTuple):
     @property
     def learns_nothing(self) -> bool:
         """Whether its sisters have gained and it has not."""
-        real = self.sisters_gained > MIN_GAIN_IN_SPREADS * self.spread
+        limits = run_findings().sisters
+        real = self.sisters_gained > limits.gain_in_spreads * self.spread
         return (
             self.since_step is not None
-            and self.spreads_below >= FAILED_SPREADS_BELOW
+            and self.spreads_below >= limits.failed_spreads_below
             and real
-            and (self.gained < MIN_SHARE_OF_GAIN * self.sisters_gained)
+            and (self.gained < limits.share_of_gain * self.sisters_gained)
         )
 
     @property
@@ -73,7 +68,7 @@ class SisterComparison(NamedTuple):
         whose = f"its {len(self.sisters)} sisters"
         if self.since_step is not None:
             return f"{self.spreads_below:.1f}x their spread below {whose} since step {self.since_step:,}"
-        if self.spreads_below <= -MIN_SPREADS_BELOW:
+        if self.spreads_below <= -run_findings().sisters.spreads_below:
             return f"{-self.spreads_below:.1f}x their spread above {whose}"
         return f"level with {whose}"
 
@@ -97,7 +92,7 @@ def iter_comparisons(outcomes: Iterable[OutcomeCurve]) -> Iterator[SisterCompari
     for each in outcomes:
         by_metric.setdefault((each.framework, each.metric), []).append(each)
     for group in by_metric.values():
-        if len(group) > MIN_SISTERS:
+        if len(group) > run_findings().sisters.sisters:
             yield from _CurveTable(group).sister_comparisons()
 
 
@@ -116,7 +111,7 @@ class _SisterGroups:
         """The closest relation with enough sisters, and the numbers of at most MAX_SISTERS of them."""
         for why, key in self._group_keys[number].items():
             found = self._by[key]
-            if len(found) <= MIN_SISTERS:
+            if len(found) <= run_findings().sisters.sisters:
                 continue
             first = self._first.get(key)
             if first is None:
@@ -190,10 +185,8 @@ class _CurveTable:
 
     def _common(self, rows: Ints) -> tuple[float, float]:
         """The first and last step that enough of some runs cover."""
-        return (
-            float(np.sort(self._first[rows])[MIN_SISTERS - 1]),
-            float(np.sort(self._last[rows])[-MIN_SISTERS]),
-        )
+        enough = run_findings().sisters.sisters
+        return float(np.sort(self._first[rows])[enough - 1]), float(np.sort(self._last[rows])[-enough])
 
     @np.errstate(invalid="ignore", divide="ignore")
     def _against(self, reached: _SisterLevels, numbers: Sequence[int], why: str) -> list[SisterComparison]:
@@ -201,11 +194,13 @@ class _CurveTable:
         grid, median_level = reached.grid, reached.median_level
         mine = self._at(np.array(numbers), grid)
         highest, lowest = mine.max(axis=1), mine.min(axis=1)
-        floor = MIN_SPREAD_SHARE * (np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest))
+        limits = run_findings().sisters
+        heights = np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest)
+        floor = limits.spread_share * heights
         spread = np.maximum(reached.deviation, floor[:, None])
         spreads_below = (median_level - mine) / spread
         known = np.isfinite(spreads_below).all(axis=1)
-        behind = spreads_below >= MIN_SPREADS_BELOW
+        behind = spreads_below >= limits.spreads_below
         lasting = np.where(behind.all(axis=1), GRID_STEPS, behind[:, ::-1].argmin(axis=1))
         gained = mine[:, -1] - mine[:, 0]
         found = []
@@ -215,7 +210,7 @@ class _CurveTable:
                 own.run, reached.runs, why, own.metric, own.tag, int(grid[-1]),
                 float(mine[at, -1]), float(median_level[-1]), float(spread[at, -1]),
                 float(spreads_below[at, -1]),
-                int(grid[GRID_STEPS - last]) if last >= MIN_SHARE_BELOW * GRID_STEPS else None,
+                int(grid[GRID_STEPS - last]) if last >= limits.share_below * GRID_STEPS else None,
                 float(gained[at]), reached.gained,
             ))  # fmt: skip
         return found
@@ -289,23 +284,21 @@ def sister_finding(found: SisterComparison, others: Iterable[Finding] = ()) -> F
         return None
     count, nothing = len(found.sisters), found.learns_nothing
     warned = nothing and not any(one.severity == "critical" for one in others)
-    subject = "Its sisters have gained and this run has not: it is" if nothing else "This run is"
-    return Finding(
-        id=FINDING_ID,
-        severity="warning" if warned else "info",
-        pane="reward",
+    made = run_finding(
+        f"{FINDING_ID}-without-gain" if nothing else FINDING_ID,
+        found.since_step,
+        count=count,
+        relation=found.relation,
+        level=format_short(found.level),
+        median=format_short(found.median_level),
+        step=f"{found.step:,}",
+        spreads=f"{found.spreads_below:.1f}",
+    )
+    return made._replace(
+        severity=made.severity if warned else "info",
         metrics=(found.tag,),
         canonical=(found.metric,),
-        since_step=found.since_step,
-        message=f"{subject} below its {count} sisters, which {found.relation}: {format_short(found.level)} "
-        f"against their median of {format_short(found.median_level)} at step {found.step:,}, "
-        f"{found.spreads_below:.1f} times the usual distance between them",
-        advice="Look what it does otherwise than they: settings, seed, the first updates. A bad seed is "
-        "found by running it again; a collapse shows in entropy and KL.",
-        check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),
-        title=f"below its {count} sister runs",
         value=found.level,
-        limit=found.median_level - MIN_SPREADS_BELOW * found.spread,
+        limit=found.median_level - run_findings().sisters.spreads_below * found.spread,
         evidence=(Evidence(found.tag, found.median_level, found.level, found.since_step, found.metric),),
-        source="reason: at equal step, against the median of at least three others, in their robust spread",
     )

@@ -27,6 +27,9 @@ PHRASES = ("message", "title")
 FIELDS = {
     "value", "percent", "before", "limit", "tag", "times", "since", "metric", "baseline", "because",
     "environment",
+    # Those of findings about a run as a whole.
+    "age", "usual", "console", "line", "where", "exit_code", "needed", "job", "left",
+    "count", "relation", "level", "median", "step", "spreads",
 }  # fmt: skip
 # What is said in another way now: metaphors, and words of which the glossary of terms has others.
 DEPRECATED = re.compile(

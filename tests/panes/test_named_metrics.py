@@ -27,7 +27,11 @@ def test_a_metric_that_was_renamed_is_a_problem_of_each_table_that_names_it(
     metrics = {id_: each for id_, each in known.metrics.items() if id_ != "policy.entropy"}
     monkeypatch.setattr(named_metrics, "glossary", lambda: known._replace(metrics=metrics))
     found = unknown_metrics()
-    assert {problem.path for problem in found} == {"answer_metrics.toml", "overview.toml"}
+    assert {problem.path for problem in found} == {
+        "answer_metrics.toml",
+        "overview.toml",
+        "run_findings.toml",
+    }
     assert all("'policy.entropy'" in problem.text for problem in found)
 
 

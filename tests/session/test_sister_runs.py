@@ -44,7 +44,8 @@ def test_a_run_that_alone_learns_nothing_is_a_warning() -> None:
     assert comparison.learns_nothing and comparison.relation == "share their settings but for the seed"
     finding = sister_finding(comparison)
     assert finding is not None and finding.severity == "warning" and finding.since_step <= 120
-    assert "below its 4 sisters" in finding.message and finding.evidence[0].before == comparison.median_level
+    assert finding.message.startswith("Its 4 sisters") and "below their median" in finding.message
+    assert finding.evidence[0].before == comparison.median_level
     assert all(sister_finding(found[f"sweep/seed_{k}"]) is None for k in range(4))
 
 
