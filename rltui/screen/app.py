@@ -71,7 +71,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.animation_level = "none"
         self.session = state.session
         self.state = state
-        for worker in (state.hparams.files, state.samples.files, state.console.files, state.node):
+        threads = state.threads
+        self.session.set_lookup_beside(threads.hparams.beside)
+        for worker in (threads.hparams, threads.samples, threads.console, threads.node):
             worker.thread.ready = lambda: self.post_message(DataArrived())
         self.context = ContextThreads(state.options.logdirs)
         self.crash: BaseException | None = None
@@ -148,9 +150,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     def stop(self) -> None:
         """Stop all threads without waiting for blocked calls, and save the layout."""
         self.updates.stop()
-        state = self.state
+        threads = self.state.threads
         self.context.stop()
-        for worker in (state.samples.files, state.console.files, state.node):
+        for worker in (threads.samples, threads.console, threads.node):
             worker.thread.stop()
         if self.reader is not None:
             self.reader.stop()
@@ -294,8 +296,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown:
             follow_samples(self.state)
             if view is not None:
-                state.hparams.files.beside(view.run, again=True)
-            state.hparams.files.read_beside()
+                state.threads.hparams.beside(view.run, again=True)
+            state.threads.hparams.read_beside()
         if self.updates.shown or self._progress() is None:
             self._update_context()
             if self._progress() is None and len(self.session.runs) <= MAX_RUNS_FOR_LINEAGE:

@@ -32,7 +32,7 @@ def paint(state: AppState, width: int, height: int) -> Page:
     follow_console(state)
     evaluate_beside_baseline(state)
     if state.options.logdirs:  # a recording has no machine
-        state.node.look(state.selection.pane == "system")
+        state.threads.node.look(state.selection.pane == "system")
     page, drawn = frame(state, width, height)
     _store(state, drawn)
     return page
@@ -87,7 +87,7 @@ def follow_samples(state: AppState) -> None:
     session = state.session
     wanted = state.on_samples or "samples" in used_by(state.selection.pane)
     shown_now = view.name if view is not None and wanted else None
-    state.samples.files.follow(
+    state.threads.samples.follow(
         session.sources(), shown_now, others=session.others, changes=session.folder_changes
     )
 
@@ -95,13 +95,14 @@ def follow_samples(state: AppState) -> None:
 def follow_console(state: AppState) -> None:
     """Pass the console shown to the thread that reads it, and go to the moment that it has found."""
     if not state.on_console:
-        state.console.files.show(None)
+        state.threads.console.show(None)
         return
-    from rltui.screen.pages.console_page import choose_console, go_to_moment, request_of  # as in `frame`
+    from rltui.screen.input import navigation  # as in `frame`
+    from rltui.screen.pages.console_page import request_of
 
-    choose_console(state)
-    go_to_moment(state)
-    state.console.files.show(request_of(state))
+    navigation.choose_console(state)
+    navigation.go_to_moment(state)
+    state.threads.console.show(request_of(state))
 
 
 def leave_empty_pane(state: AppState) -> None:
@@ -111,7 +112,7 @@ def leave_empty_pane(state: AppState) -> None:
         return
     known = selection.pane in WITHOUT_METRICS or selection.pane in view.tag_index.panes
     if selection.pane == SAMPLES:
-        known = state.samples.files.has(view.name)
+        known = state.threads.samples.has(view.name)
     if known or state.loading is None:
         selection.pane_recalled = False
         selection.pane = selection.pane if known else "overview"

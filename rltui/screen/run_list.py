@@ -56,7 +56,7 @@ def listing(state: AppState, query: str) -> RunListing:
         name.startswith(SETTING) or name == "project" for name in (group, order.column, *columns)
     )
     facts = _facts(state)
-    key = (query, order, group, columns, id(facts), state.hparams.files.version if asks else 0)
+    key = (query, order, group, columns, id(facts), state.threads.hparams.version if asks else 0)
 
     def listed() -> RunListing:
         runs = tuple(chosen_runs(expression, order, facts))
@@ -198,7 +198,7 @@ def sisters(state: AppState, view: RunView, *, everywhere: bool) -> list[RunView
     if state.time.at_step is not None or state.loading is not None or len(state.session.runs) < 2:
         return []
     cache, now = state.caches.sisters, state.options.clock()
-    made_of = (view.name, len(state.session.runs), state.hparams.files.version)
+    made_of = (view.name, len(state.session.runs), state.threads.hparams.version)
     keys = [(*made_of, each) for each in (True, everywhere)]
     if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < MAX_AGE_SECONDS:
         others = state.session.ordered() if everywhere else _named_alike(state, view.name)
@@ -230,8 +230,8 @@ def choices(state: AppState) -> Choices:
     if cache.value is None or not 0 <= age < MAX_AGE_SECONDS:
         cache.time = now
         for view in views:
-            state.hparams.files.of(view)
-    key = (state.hparams.files.version, len(state.session.runs), sum(len(one.run.series) for one in views))
+            state.threads.hparams.of(view)
+    key = (state.threads.hparams.version, len(state.session.runs), sum(len(one.run.series) for one in views))
     if cache.value is not None and cache.key == key:
         return cache.value
     values: dict[str, set[str]] = {}

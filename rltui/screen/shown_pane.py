@@ -62,7 +62,7 @@ def _whole_pane(state: AppState) -> PaneView | None:
     found = shown_run.findings(state)
     against = differences(state)
     # Read before the files: data that arrive meanwhile must change the key.
-    versions = (state.hparams.files.version, state.samples.files.heads_version)
+    versions = (state.threads.hparams.version, state.threads.samples.heads_version)
     inputs = shown_run.answer_inputs(state, view, name)
     key = (
         (view.name, len(view.run.series), id(view.names), versions if inputs is not NO_INPUTS else ()),

@@ -89,9 +89,9 @@ def short_name(state: AppState, name: str) -> str:
 def answer_inputs(state: AppState, view: RunView, pane: str) -> AnswerInputs:
     """Data of other files for the answer of a pane, as far as they have been read."""
     used = used_by(pane)
-    hparams = state.hparams.files.of(view) if "hparams" in used else NO_HPARAMS
-    samples = state.samples.files.of(view.name) if "samples" in used else None
-    spans = state.hparams.files.spans_of(view) if "spans" in used else NO_SPANS
+    hparams = state.threads.hparams.of(view) if "hparams" in used else NO_HPARAMS
+    samples = state.threads.samples.of(view.name) if "samples" in used else None
+    spans = state.threads.hparams.spans_of(view) if "spans" in used else NO_SPANS
     known = hparams is not NO_HPARAMS or samples is not None or spans is not NO_SPANS
     return AnswerInputs(hparams, samples, spans) if known else NO_INPUTS
 
@@ -239,7 +239,7 @@ def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
     there = (
         (PINNED, bool(pinned_tags(state, view))),
         (CONSOLE, bool(view.consoles)),
-        (SAMPLES, state.samples.files.has(view.name)),
+        (SAMPLES, state.threads.samples.has(view.name)),
     )
     return tuple(pane for pane, present in there if present)
 

@@ -23,6 +23,7 @@ from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for
 from rltui.screen.state import DEFAULT_SMOOTHING, SMOOTHINGS, AppState, Options, Selection, TimeTravel
 from rltui.screen.terminal.restore import ascii_needed, guard, terminal_problem
+from rltui.screen.threads.screen_threads import ScreenThreads
 from rltui.session.session import Session
 
 
@@ -70,6 +71,7 @@ def build(
         theme_id=theme_id,
         smoothing=saved.smoothing if saved.smoothing >= 0 else smoothing,
         ranges=Ranges(outliers=saved.outliers),
+        threads=ScreenThreads(tuple(logdirs)),
     )
     for problem in [*keys.problems, *problems][:1]:
         state.notify(problem.text)

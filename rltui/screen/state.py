@@ -13,13 +13,10 @@ from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.rows.row import Row
 from rltui.panes.runs.run_facts import RunFacts, RunSettings
-from rltui.run_context.node.node_thread import NodeThread
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout
-from rltui.screen.threads.console_view_thread import ConsoleViewThread
-from rltui.screen.threads.hparams_thread import HParamsThread
-from rltui.screen.threads.samples_thread import SamplesThread
+from rltui.screen.threads.screen_threads import ScreenThreads
 from rltui.session.session import Session
 
 if TYPE_CHECKING:  # imported later than the first values
@@ -289,17 +286,15 @@ class Caches:
 
 @dataclass(slots=True)
 class HParamsView:
-    """The config pane: its thread, and whether only differences are shown (None: if there are any)."""
+    """The config pane: whether only differences are shown (None: if there are any)."""
 
-    files: HParamsThread
     only_differences: bool | None = None
 
 
 @dataclass(slots=True)
 class SamplesView:
-    """The samples pane: its thread, the step, order and filter of the list."""
+    """The samples pane: the step, order and filter of the list."""
 
-    files: SamplesThread
     step: int | None = None  # None: the newest
     sort: SortKey | None = None  # None: as they were written
     reverse: bool = False
@@ -309,9 +304,8 @@ class SamplesView:
 
 @dataclass(slots=True)
 class ConsoleView:
-    """The console pane: its thread, the console shown, the selected line, level and search."""
+    """The console pane: the console shown, the selected line, level and search."""
 
-    files: ConsoleViewThread
     run: str = ""  # of the console
     place: str = ""  # of the console shown
     at: int | None = None  # byte offset of the selected line; None: follow the end
@@ -335,7 +329,10 @@ Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # to be exe
 
 @dataclass(slots=True, eq=False)
 class AppState:
-    """The state of the screen: a session, and the user's selections."""
+    """The state of the screen: the user's selections, beside the session and what threads have read.
+
+    threads: owned by the app, which starts and stops them; pages only take what they have read.
+    """
 
     session: Session = field(default_factory=Session)
     options: Options = field(default_factory=Options)
@@ -355,22 +352,17 @@ class AppState:
     drawn: dict[str, PaneDrawn] = field(default_factory=dict)  # by pane
     ranges: Ranges = field(default_factory=Ranges)
     caches: Caches = field(default_factory=Caches)
+    threads: ScreenThreads = field(default_factory=ScreenThreads)
+    hparams: HParamsView = field(default_factory=HParamsView)
+    samples: SamplesView = field(default_factory=SamplesView)
+    console: ConsoleView = field(default_factory=ConsoleView)
     acknowledgements: Acknowledgements = field(init=False)
-    hparams: HParamsView = field(init=False)
-    samples: SamplesView = field(init=False)
     run_settings: RunSettings = field(init=False)
-    console: ConsoleView = field(init=False)
-    node: NodeThread = field(init=False)  # the GPUs of this machine, while somebody looks
     _message: tuple[str, float] = ("", 0.0)
 
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
-        self.hparams = HParamsView(HParamsThread(self.options.logdirs))
-        self.session.set_lookup_beside(self.hparams.files.beside)
-        self.run_settings = RunSettings(self.hparams.files.of)
-        self.samples = SamplesView(SamplesThread(self.options.logdirs))
-        self.console = ConsoleView(ConsoleViewThread())
-        self.node = NodeThread()
+        self.run_settings = RunSettings(self.threads.hparams.of)
 
     @property
     def now(self) -> float:

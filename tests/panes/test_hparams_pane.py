@@ -268,7 +268,7 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
 def shown(app: Monitor, size: tuple[int, int]) -> str:
     """What the screen draws, once the files are read."""
     screen_of(app).frame(*size)
-    assert app.state.hparams.files.thread.wait(10)
+    assert app.state.threads.hparams.thread.wait(10)
     return "\n".join(line.text for line in screen_of(app).frame(*size).lines)
 
 
@@ -289,7 +289,7 @@ def test_settings_that_arrive_while_the_pane_is_made_are_shown(
 ) -> None:
     """A pane made of what was known before the files were read is not kept as if it were made after."""
     state = screen(tmp_path).state
-    files = state.hparams.files
+    files = state.threads.hparams
     ask = files.of
 
     def late(view: RunView) -> HParams:
@@ -364,7 +364,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
             assert app.state.selection.pane == "policy"
     finally:
         gate.set()
-    assert app.state.hparams.files.thread.wait(10)
+    assert app.state.threads.hparams.thread.wait(10)
 
 
 # ---- a restarted run on charts

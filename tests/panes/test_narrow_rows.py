@@ -82,7 +82,7 @@ def test_run_lines_use_the_room_there_is(width: int, whole: bool) -> None:
 def test_no_hints_for_settings_that_are_not_there() -> None:
     """Without settings there is no whole value to look at, and nothing to copy."""
     screen = opened(believable())
-    screen.state.hparams.files.logdirs = ()
+    screen.state.threads.hparams.logdirs = ()
     screen.press("c")
     foot = screen.text(140, 45).splitlines()[-1]
     assert "whole value" not in foot and "? help" in foot

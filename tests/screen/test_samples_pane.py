@@ -199,7 +199,7 @@ def test_new_samples_appear_by_themselves(screen: Screen, tmp_path: Path) -> Non
     settle(screen)
     assert "step 300, 3 of 3" in press(screen, "T")
     arrived = threading.Event()
-    screen.state.samples.files.thread.ready = arrived.set
+    screen.state.threads.samples.thread.ready = arrived.set
     write_step(tmp_path / "verl-grpo-a", 400)
     while "step 400, 4 of 4" not in screen.text():
         assert arrived.wait(SECONDS)
@@ -234,7 +234,7 @@ def test_the_monitor_can_open_on_samples(tmp_path: Path) -> None:
 
 def test_reading_ends_with_the_screen(screen: Screen) -> None:
     """After `stop` nothing is read."""
-    files = screen.state.samples.files
+    files = screen.state.threads.samples
     files.thread.stop()
     files.follow({"verl-grpo-a": ()}, "verl-grpo-a")
     assert files.of("verl-grpo-a") is None
@@ -255,8 +255,8 @@ async def test_the_application_reads_samples(tmp_path: Path) -> None:
 
     write_step(tmp_path / "verl-grpo-a", 300)
     app = monitor(believable())
-    arrived = app.state.samples.files.thread.ready
-    attach(screen_of(app), tmp_path).state.samples.files.thread.ready = arrived
+    arrived = app.state.threads.samples.thread.ready
+    attach(screen_of(app), tmp_path).state.threads.samples.thread.ready = arrived
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.pause()
         await pilot.press("T")

@@ -49,7 +49,7 @@ def read_settings(screen: Screen) -> None:
     """Until the files that frames ask for are read: those of the run, then those of the others."""
     for _ in range(3):
         screen.text(140, 45)
-        assert screen.state.hparams.files.thread.wait(10)
+        assert screen.state.threads.hparams.thread.wait(10)
 
 
 def picture_of(screen: Screen, name: str) -> str:

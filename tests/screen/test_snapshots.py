@@ -83,17 +83,17 @@ def page(name: str, **options: object) -> Screen:
             screen = recorded(*runs, share=share, own=True, **options)  # type: ignore[arg-type]
             consoles.attach(screen, Path(folder), consoles.FAILED)
             consoles.press(screen, *keys.split(), width=140, height=45)
-            screen.state.console.files.thread.stop()
+            screen.state.threads.console.thread.stop()
         return screen
     screen = recorded(*runs, share=share, own="histograms" in name, **options)  # type: ignore[arg-type]
     if "spans" in name:
         with TemporaryDirectory() as folder:
             write_spans(Path(folder, runs[0]), STEP)
-            screen.state.hparams.files.logdirs = (folder,)
+            screen.state.threads.hparams.logdirs = (folder,)
             screen.go("timing")
             screen.frame(100, 30)
-            assert screen.state.hparams.files.thread.wait(20)
-            screen.state.hparams.files.logdirs = ()
+            assert screen.state.threads.hparams.thread.wait(20)
+            screen.state.threads.hparams.logdirs = ()
     if "histograms" in name:
         assert screen.view is not None
         screen.view.run.histograms.add(reward_histograms("critic/rewards/histogram", STEP))
@@ -102,7 +102,7 @@ def page(name: str, **options: object) -> Screen:
             for step in (50, 100, 150):
                 write_step(Path(folder, runs[0]), step)
             press(attach(screen, Path(folder)), *keys.split(), width=140, height=45)
-            screen.state.samples.files.thread.stop()
+            screen.state.threads.samples.thread.stop()
         return screen
     for key in keys.split():
         screen.frame(100, 30)

@@ -14,7 +14,6 @@ from rltui.screen.pages.chart.chart_page import chart_axis
 from rltui.screen.pages.console_page import (
     console_window,
     lines_shown,
-    open_console,
     reports,
     selected_index,
 )
@@ -122,7 +121,7 @@ def _turn_console(state: AppState, by: int) -> None:
         state.notify("this run has one console" if known else "no console beside this run's logs")
         return
     at = next((index for index, one in enumerate(known) if one.place == state.console.place), 0)
-    open_console(state, known[(at + by) % len(known)])
+    navigation.open_console(state, known[(at + by) % len(known)])
 
 
 def _copy(state: AppState) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from rltui.panes.charts.step_window import window_for
+from rltui.panes.context_panes.console_pane import console_findings_of
 from rltui.panes.rows.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
+from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.run_context.console.moments import Moment
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.pages.chart.x_axis import COMMON_AXES, x_axis
-from rltui.screen.pages.console_page import open_console
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.state import CONSOLE, SAMPLES, AppState, ChartOverlay
@@ -372,3 +374,41 @@ def toggle(names: list[str], name: str) -> bool:
         return False
     names.append(name)
     return True
+
+
+# ---- the console shown
+
+
+def choose_console(state: AppState) -> None:
+    """Until the user chooses one, show the console with the worst failure, else the one written last."""
+    view, chosen = shown_run.run(state), state.console
+    if view is None or not view.consoles:
+        return
+    if chosen.run == view.name and any(one.place == chosen.place for one in view.consoles):
+        return
+    found = console_findings_of(view)
+    failed = found[0].console.path if found and found[0].console is not None else ""
+    report = next((one for one in view.consoles if one.path == failed), view.consoles[0])
+    chosen.run = view.name
+    open_console(state, report)
+
+
+def open_console(state: AppState, report: ConsoleReport, at: int | None = None) -> None:
+    """Show a console, at a line or at its end."""
+    chosen = state.console
+    if chosen.place != report.place:
+        chosen.unfolded.clear()
+    chosen.place, chosen.at = report.place, at
+
+
+def go_to_moment(state: AppState) -> None:
+    """Select the line of the requested moment once it is located."""
+    chosen = state.console
+    located = state.threads.console.located
+    if chosen.moment is None or located is None or located.moment != chosen.moment:
+        return
+    if located.place is None:
+        state.notify(f"{PurePath(located.path).name} tells neither times nor steps that could be compared")
+    else:
+        chosen.at = located.place
+    chosen.moment = None

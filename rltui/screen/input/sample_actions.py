@@ -129,7 +129,7 @@ def _reward(head: SampleHead) -> float:
 def _copy(state: AppState, head: SampleHead | None) -> None:
     """Copy a sample as Markdown."""
     run = shown_run.run(state)
-    sample = state.samples.files.sample(run.name, head) if run is not None and head is not None else None
+    sample = state.threads.samples.sample(run.name, head) if run is not None and head is not None else None
     if sample is None or isinstance(sample, str):
         state.notify(sample or "the sample is still being read: press again")
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
-from pathlib import PurePath
 
 from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
@@ -43,28 +42,6 @@ def reports(state: AppState) -> tuple[ConsoleReport, ...]:
     return () if view is None else tuple(sorted(view.consoles, key=lambda one: one.path))
 
 
-def choose_console(state: AppState) -> None:
-    """Until the user chooses one, show the console with the worst failure, else the one written last."""
-    view, chosen = shown_run.run(state), state.console
-    if view is None or not view.consoles:
-        return
-    if chosen.run == view.name and any(one.place == chosen.place for one in view.consoles):
-        return
-    found = console_findings_of(view)
-    failed = found[0].console.path if found and found[0].console is not None else ""
-    report = next((one for one in view.consoles if one.path == failed), view.consoles[0])
-    chosen.run = view.name
-    open_console(state, report)
-
-
-def open_console(state: AppState, report: ConsoleReport, at: int | None = None) -> None:
-    """Show a console, at a line or at its end."""
-    chosen = state.console
-    if chosen.place != report.place:
-        chosen.unfolded.clear()
-    chosen.place, chosen.at = report.place, at
-
-
 def request_of(state: AppState) -> ConsoleRequest | None:
     """The request to the thread that reads the console shown; None without a console."""
     chosen = state.console
@@ -74,22 +51,9 @@ def request_of(state: AppState) -> ConsoleRequest | None:
     return ConsoleRequest(report.place, report.path, chosen.at, chosen.query, chosen.level, chosen.moment)
 
 
-def go_to_moment(state: AppState) -> None:
-    """Select the line of the requested moment once it is located."""
-    chosen = state.console
-    located = chosen.files.located
-    if chosen.moment is None or located is None or located.moment != chosen.moment:
-        return
-    if located.place is None:
-        state.notify(f"{PurePath(located.path).name} tells neither times nor steps that could be compared")
-    else:
-        chosen.at = located.place
-    chosen.moment = None
-
-
 def console_window(state: AppState) -> ConsoleWindow | None:
     """The part of the console shown that has been read."""
-    request, window = request_of(state), state.console.files.window
+    request, window = request_of(state), state.threads.console.window
     return window if request is not None and window is not None and window.path == request.path else None
 
 

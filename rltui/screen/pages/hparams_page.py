@@ -20,7 +20,7 @@ def hparams(state: AppState) -> HParamsPane | None:
     view = shown_run.run(state)
     if view is None:
         return None
-    files, only, query = state.hparams.files, state.hparams.only_differences, state.metric_query
+    files, only, query = state.threads.hparams, state.hparams.only_differences, state.metric_query
     version = files.version  # read before the files: data that arrive meanwhile must change the key
     base = shown_run.baseline(state)
     compared = sorted(shown_run.compared_runs(state, view), key=lambda one: one is not base)

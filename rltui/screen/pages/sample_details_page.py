@@ -41,7 +41,7 @@ def sample_details(state: AppState, overlay: SampleOverlay, width: int, height: 
 
 def _view(state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
     """The text for a width, cached; a message while there is none."""
-    run, files = shown_run.run(state), state.samples.files
+    run, files = shown_run.run(state), state.threads.samples
     if run is None:
         return "The run is gone."
     sample = files.sample(run.name, overlay.head)

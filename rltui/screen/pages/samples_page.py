@@ -25,21 +25,21 @@ SAMPLE_HINTS = ("open", "sample-sort", "sample-step-back", "sample-step-on", "fi
 def run_samples(state: AppState) -> RunSamples:
     """The samples of the run shown, as far as they have been read."""
     view = shown_run.run(state)
-    return (state.samples.files.of(view.name) if view is not None else None) or _NONE
+    return (state.threads.samples.of(view.name) if view is not None else None) or _NONE
 
 
 def samples(state: AppState) -> SamplesPane:
     """The samples of the step shown, filtered and sorted."""
     view, chosen = shown_run.run(state), state.samples
     name, framework = (view.name, view.framework) if view is not None else ("", "")
-    version = chosen.files.heads_version  # read first: data that arrive meanwhile must change the key
+    version = state.threads.samples.heads_version  # read first: newer data must change the key
     found = run_samples(state)
     step = step_at(found, chosen.step, state.time.at_step)
     wanted, _ = parsed_filter(chosen.query)
     matches = None
     if wanted is not None and wanted.texts and step is not None:
-        matches = chosen.files.matches(name, found.by_step[step], chosen.query)
-    loading = chosen.files.loading
+        matches = state.threads.samples.matches(name, found.by_step[step], chosen.query)
+    loading = state.threads.samples.loading
     key = (
         name,
         framework,
@@ -89,7 +89,7 @@ def samples_page(state: AppState, width: int, height: int) -> Page:
     top = scrolled(state.drawn_pane.top, at, at, len(pane.rows), room)
     visible = pane.rows[top : top + room]
     name = view.name if view is not None else ""
-    summaries = state.samples.files.summaries(name, visible)
+    summaries = state.threads.samples.summaries(name, visible)
     layout = SamplesLayout(pane, summaries, width)
     page = Page([*lines, layout.head()][-height:], drawn=PaneDrawn(top, max(room - 2, 1)))
     for index, head in enumerate(visible, top):
@@ -106,7 +106,7 @@ def _filtered(state: AppState) -> tuple[str, int, int]:
 def _text(state: AppState, width: int) -> list[Line]:
     view, pane = shown_run.run(state), samples(state)
     name = view.name if view is not None else ""
-    return samples_lines(pane, state.samples.files.summaries(name, pane.rows[:ROWS]), width)
+    return samples_lines(pane, state.threads.samples.summaries(name, pane.rows[:ROWS]), width)
 
 
 def _hints(state: AppState) -> dict[str, str]:

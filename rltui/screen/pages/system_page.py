@@ -20,7 +20,7 @@ def system_page(state: AppState, width: int, height: int) -> Page:
 
 
 def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
-    node = state.node
+    node = state.threads.node
     if node.thread.error:
         return [crop(line((f" {node.thread.error}", "dim")), width)]
     reading = node.reading

@@ -129,10 +129,10 @@ def test_a_driver_that_hangs_or_fails_holds_nobody_up() -> None:
 def test_the_screen_shows_the_machine_above_what_the_logs_say(size: tuple[int, int]) -> None:
     """Only in the pane system, and not of an earlier step."""
     screen = opened(believable())
-    screen.state.node.thread.stop()  # this machine is not read: it would end in the middle of the test
+    screen.state.threads.node.thread.stop()  # this machine is not read: that would end within the test
     screen.press("0")
     assert "Now on" not in screen.text(*size)
-    screen.state.node.reading = _reading({})
+    screen.state.threads.node.reading = _reading({})
     shown = screen.text(*size)
     assert "Now on node07: 2 GPUs" in shown
     assert all(line.width <= size[0] for line in screen.frame(*size).lines)

@@ -62,7 +62,7 @@ def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
     """What is shown when all that the screen asks for has been read."""
     for _ in range(4):  # a moment that was found is shown by the next frame, which asks for its lines
         screen.frame(width, height)
-        assert screen.state.console.files.thread.wait(SECONDS)
+        assert screen.state.threads.console.thread.wait(SECONDS)
     return screen.text(width, height)
 
 

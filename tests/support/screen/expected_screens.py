@@ -40,7 +40,7 @@ def recorded(
     read = _session.__wrapped__ if own else _session
     app = build(read(names, share), ["/logs"], theme=theme, ascii_only=ascii_only, clock=lambda: NOW)
     screen = screen_of(app)
-    screen.state.hparams.files.logdirs = ()
+    screen.state.threads.hparams.logdirs = ()
     return screen
 
 

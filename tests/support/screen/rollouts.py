@@ -42,13 +42,13 @@ def write_step(folder: Path, step: int, questions: int = 4, answers: int = 4) ->
 
 def attach(screen: Screen, logdir: Path) -> Screen:
     """The screen with the samples below a folder; nothing is read yet."""
-    screen.state.samples.files = SamplesThread((str(logdir),))
+    screen.state.threads.samples = SamplesThread((str(logdir),))
     return screen
 
 
 def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
     """What the screen shows when everything that it asks for has been read."""
-    files = screen.state.samples.files
+    files = screen.state.threads.samples
     while True:
         screen.frame(width, height)
         before = files.version

@@ -28,6 +28,7 @@ class Screen:
     def __init__(self, session: Session, state: AppState | None = None) -> None:
         self.session = session
         self.state = state if state is not None else AppState(session)
+        session.set_lookup_beside(self.state.threads.hparams.beside)
 
     def press(self, key: str) -> None:
         dispatch.press(self.state, key)
