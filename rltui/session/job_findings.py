@@ -5,7 +5,6 @@ from __future__ import annotations
 from rltui.draw.numbers import format_duration
 from rltui.rules.finding import Finding
 from rltui.rules.run_status.liveness import Liveness
-from rltui.rules.run_status.run_findings import run_finding, run_findings
 from rltui.run_context.jobs.scheduler import Job
 
 FINDING_ID = "job-time-too-short"
@@ -27,6 +26,8 @@ def time_limit_finding(
     left = None if job is None or job.state != "running" else job.left_at(now)
     if job is None or left is None or alive.eta is None or alive.state != "live":
         return None
+    from rltui.rules.run_status.run_findings import run_finding, run_findings  # few runs are told of a job
+
     short = alive.eta - left
     limits = run_findings().job
     unsure = steps < limits.steps or alive.eta < limits.ratio * left or short < limits.missing_seconds

@@ -10,6 +10,7 @@ sisters have gained, and it has not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +20,23 @@ from rltui.draw.numbers import format_short
 from rltui.logs.run_names import without_numbers
 from rltui.rules.evaluated_series.robust_statistics import NORMAL
 from rltui.rules.finding import Evidence, Finding
-from rltui.rules.run_status.run_findings import run_finding, run_findings
 from rltui.session.outcome_curve import OutcomeCurve
+
+if TYPE_CHECKING:
+    from rltui.rules.run_status.run_findings import SisterLimits
 
 FINDING_ID = "below-sisters"
 MAX_SISTERS = 64  # that a run is compared with
 GRID_STEPS = 24  # evenly spaced steps at which curves are compared
 # Factors for the median absolute deviation of 2 to 9 values.
 MAD_CORRECTIONS = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
+
+
+def _limits() -> SisterLimits:
+    # Imported here: the table is not needed where runs have no sisters.
+    from rltui.rules.run_status.run_findings import run_findings
+
+    return run_findings().sisters
 
 
 class SisterComparison(NamedTuple):
@@ -53,7 +63,7 @@ class SisterComparison(NamedTuple):
     @property
     def learns_nothing(self) -> bool:
         """Whether its sisters have gained and it has not."""
-        limits = run_findings().sisters
+        limits = _limits()
         real = self.sisters_gained > limits.gain_in_spreads * self.spread
         return (
             self.since_step is not None
@@ -68,7 +78,7 @@ class SisterComparison(NamedTuple):
         whose = f"its {len(self.sisters)} sisters"
         if self.since_step is not None:
             return f"{self.spreads_below:.1f}x their spread below {whose} since step {self.since_step:,}"
-        if self.spreads_below <= -run_findings().sisters.spreads_below:
+        if self.spreads_below <= -_limits().spreads_below:
             return f"{-self.spreads_below:.1f}x their spread above {whose}"
         return f"level with {whose}"
 
@@ -92,7 +102,7 @@ def iter_comparisons(outcomes: Iterable[OutcomeCurve]) -> Iterator[SisterCompari
     for each in outcomes:
         by_metric.setdefault((each.framework, each.metric), []).append(each)
     for group in by_metric.values():
-        if len(group) > run_findings().sisters.sisters:
+        if len(group) > _limits().sisters:
             yield from _CurveTable(group).sister_comparisons()
 
 
@@ -111,7 +121,7 @@ class _SisterGroups:
         """The closest relation with enough sisters, and the numbers of at most MAX_SISTERS of them."""
         for why, key in self._group_keys[number].items():
             found = self._by[key]
-            if len(found) <= run_findings().sisters.sisters:
+            if len(found) <= _limits().sisters:
                 continue
             first = self._first.get(key)
             if first is None:
@@ -185,7 +195,7 @@ class _CurveTable:
 
     def _common(self, rows: Ints) -> tuple[float, float]:
         """The first and last step that enough of some runs cover."""
-        enough = run_findings().sisters.sisters
+        enough = _limits().sisters
         return float(np.sort(self._first[rows])[enough - 1]), float(np.sort(self._last[rows])[-enough])
 
     @np.errstate(invalid="ignore", divide="ignore")
@@ -194,7 +204,7 @@ class _CurveTable:
         grid, median_level = reached.grid, reached.median_level
         mine = self._at(np.array(numbers), grid)
         highest, lowest = mine.max(axis=1), mine.min(axis=1)
-        limits = run_findings().sisters
+        limits = _limits()
         heights = np.maximum(highest, reached.highest) - np.minimum(lowest, reached.lowest)
         floor = limits.spread_share * heights
         spread = np.maximum(reached.deviation, floor[:, None])
@@ -282,6 +292,8 @@ def sister_finding(found: SisterComparison, others: Iterable[Finding] = ()) -> F
     """
     if found.since_step is None:
         return None
+    from rltui.rules.run_status.run_findings import run_finding
+
     count, nothing = len(found.sisters), found.learns_nothing
     warned = nothing and not any(one.severity == "critical" for one in others)
     made = run_finding(
@@ -299,6 +311,6 @@ def sister_finding(found: SisterComparison, others: Iterable[Finding] = ()) -> F
         metrics=(found.tag,),
         canonical=(found.metric,),
         value=found.level,
-        limit=found.median_level - run_findings().sisters.spreads_below * found.spread,
+        limit=found.median_level - _limits().spreads_below * found.spread,
         evidence=(Evidence(found.tag, found.median_level, found.level, found.since_step, found.metric),),
     )

@@ -9,7 +9,6 @@ from rltui.common.display_text import quote
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
 from rltui.rules.run_status.liveness import Liveness
-from rltui.rules.run_status.run_findings import run_finding
 
 STALLED, ENDED_EARLY, CRASHED = "run-stalled", "run-ended-early", "run-crashed"
 INTERRUPTED = "run-interrupted"
@@ -29,6 +28,11 @@ def liveness_finding(
     """
     if any(finding.console is not None and finding.rank for finding in others):
         return None
+    if not (alive.state == "stalled" or alive.unfinished or alive.cut_short or alive.interrupted):
+        return None
+    # Imported here: the table is not needed for a run that goes on or is complete.
+    from rltui.rules.run_status.run_findings import run_finding
+
     step = 0 if last_step is None else last_step
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
     if alive.state == "stalled" and last_step is not None:
