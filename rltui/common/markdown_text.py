@@ -7,12 +7,12 @@ from collections.abc import Container, Iterable, Sequence
 
 from rltui.common.regex import regex
 
-_MARKDOWN_SYNTAX = regex(r"[\\`*\[\]<>|#]")
+_MARKDOWN_SYNTAX = regex(r"[\\`*\[\]<>|#]|&(?=[A-Za-z][A-Za-z0-9]*;)")
 _UNDERSCORE_AT_WORD_END = regex(r"(?<![^\W_])_|_(?![^\W_])")
 
 
 def in_markdown(text: str) -> str:
-    """Sanitised text escaped for Markdown: it makes no link, image, HTML, emphasis or table cell.
+    """Sanitised text escaped for Markdown: it makes no link, image, HTML, entity, emphasis or cell.
 
     Underscores within words need no escape, and names with them stay readable as plain text.
     """

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from rltui.common.problem import Problem
+from rltui.draw.chart_svg import NoPngError
 from rltui.draw.symbols import to_ascii
+from rltui.screen import save_snapshot
 from rltui.screen.app import Monitor
 from rltui.screen.apply_deliveries import delivery_parts
 from rltui.screen.input.key_table import Keys, bindings, key_table
@@ -601,9 +603,21 @@ def test_a_snapshot_is_a_file_beside_the_user(tmp_path: Path, monkeypatch: pytes
     assert [kind for kind, _ in screen.state.requests] == ["copy", "copy"]
 
 
-def test_a_snapshot_of_a_chart_is_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "missing", ["", "PNG needs cairosvg: pip install 'rltui[png]'"], ids=["png", "no png"]
+)
+def test_a_snapshot_of_a_chart_is_text_and_picture(
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`s` in a large chart writes it as text, which is copied, as SVG, and as PNG where that can be."""
     monkeypatch.chdir(tmp_path)
+
+    def as_png(svg: str) -> bytes:
+        if missing:
+            raise NoPngError(missing)
+        return svg[:4].encode()
+
+    monkeypatch.setattr(save_snapshot, "as_png", as_png)
     screen = opened()
     for key in ("3", "enter", "s"):
         screen.press(key)
@@ -613,7 +627,8 @@ def test_a_snapshot_of_a_chart_is_text_and_picture(tmp_path: Path, monkeypatch: 
     assert isinstance(chart, ChartOverlay) and chart.row.tag in svgs[0].read_text()
     assert screen.state.requests == [("copy", texts[0].read_text())] and "step" in texts[0].read_text()
     assert "svg" in screen.message
-    assert list(tmp_path.glob("*.png")) or "pip install 'rltui[png]'" in screen.message
+    assert [png.read_bytes() for png in tmp_path.glob("*.png")] == ([] if missing else [b"<svg"])
+    assert ("pip install 'rltui[png]'" in screen.message) is bool(missing)
 
 
 def test_a_snapshot_never_lies_among_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
