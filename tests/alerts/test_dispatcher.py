@@ -17,7 +17,7 @@ from tests.support.runs.made_run import NOW, MadeRun
 
 def finding(name: str = "kl", severity: str = "critical", since: int = 640, **more: Any) -> Finding:
     """A finding that fires."""
-    return Finding(name, severity, "policy", ("kl",), ("policy.kl_ref",), since, message="KL", **more)  # type: ignore[arg-type]
+    return Finding(name, severity, "policy", ("kl",), ("policy.kl_ref",), since, message="KL", **more)
 
 
 def at_once(**more: Any) -> AlertConfig:

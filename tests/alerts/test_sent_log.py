@@ -19,7 +19,7 @@ NOW = 1.7e9
 
 def finding(since: int = 640, severity: str = "critical", name: str = "kl") -> Finding:
     """A finding that fires."""
-    return Finding(name, severity, "policy", ("kl",), ("policy.kl_ref",), since, message="KL")  # type: ignore[arg-type]
+    return Finding(name, severity, "policy", ("kl",), ("policy.kl_ref",), since, message="KL")
 
 
 class Monitor:
@@ -147,7 +147,7 @@ def test_of_two_monitors_one_sends(tmp_path: Path) -> None:
 def _with_a_webhook(path: Path, begin: float) -> Monitor:
     """A monitor whose webhook is called at once."""
     monitor = Monitor(path, begin, name="webhook", resolved=True)
-    monitor.dispatcher._enqueue = monitor.dispatcher.deliver  # type: ignore[assignment,method-assign]
+    monitor.dispatcher._enqueue = monitor.dispatcher.deliver
     return monitor
 
 

@@ -138,7 +138,7 @@ def test_points_that_come_later_end_it(tmp_path: Path, capsys: pytest.CaptureFix
     run = write(logs / "a", WELL, ago=1)
     live = Live(logs)
 
-    def deliveries():  # type: ignore[no-untyped-def]
+    def deliveries():
         yield live.poll()
         yield []
         with (run / "metrics.jsonl").open("a") as file:

@@ -30,7 +30,7 @@ def test_a_fault_in_the_table_is_named(tmp_path: Path, line: str, wrong: str, fa
     text = (DATA / "log_files.toml").read_text()
     path = tmp_path / "log_files.toml"
     path.write_text(text.replace(line, wrong, 1))
-    problems = []  # type: ignore[var-annotated]
+    problems = []
     assert read_file(path, table_of(LogFileNames), problems) is None
     assert any(fault in problem.message and "line" in problem.message for problem in problems)
 

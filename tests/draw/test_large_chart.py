@@ -13,7 +13,7 @@ TICKS = ((0.0, "0"), (99.0, "99"))
 
 def chart(y: np.ndarray, role: str = "accent", x: np.ndarray = X, **more: object) -> Grid:
     """A chart of 60x12 from 0 to 99 and -1 to 1."""
-    return draw(Plot((0.0, 99.0), (-1.0, 1.0), [Stroke(x, y, role)], x_ticks=TICKS, **more), 60, 12)  # type: ignore[arg-type]
+    return draw(Plot((0.0, 99.0), (-1.0, 1.0), [Stroke(x, y, role)], x_ticks=TICKS, **more), 60, 12)
 
 
 def cells(grid: Grid, role: str = "accent") -> set[tuple[int, int]]:

@@ -449,9 +449,9 @@ def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
     append(log, event_bytes(range(600, 700), tag="other", head=False))
     live.after(1.0)
     followed = live.follower.logs[str(log)]
-    learned = followed.reader._templates  # type: ignore[union-attr]
+    learned = followed.reader._templates
     live.after(2000)
-    assert followed.reader._templates is not learned  # type: ignore[union-attr]
+    assert followed.reader._templates is not learned
     append(log, event_bytes(range(700, 1300), head=False))
     live.after(1.0)
     said = live.heard.points["events.out.tfevents.1.host"]

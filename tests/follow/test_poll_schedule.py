@@ -70,7 +70,7 @@ def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
     logs = [write(tmp_path / f"run{number}/metrics.jsonl", lines([0])) for number in range(20)]
     live = Live(tmp_path)
     live.poll()
-    live.follower.interval.measured = lambda seconds, looks=1: None  # type: ignore[method-assign]
+    live.follower.interval.measured = lambda seconds, looks=1: None
     live.follower.interval.look_cost = 7e-4  # as dear as 1,400 cheap ones
     append(logs[3], lines([1]))
     live.after(2.5)
@@ -86,8 +86,8 @@ def test_logs_of_one_interval_are_looked_at_together(tmp_path: Path) -> None:
     for number in range(30):
         write(tmp_path / f"run{number:02}/metrics.jsonl", lines([0]))
         live.after(0.03 + 1.0)
-    live.follower.interval.measured = lambda seconds, looks=1: None  # type: ignore[method-assign]
-    live.follower.search.interval = lambda: 30.0  # type: ignore[method-assign]
+    live.follower.interval.measured = lambda seconds, looks=1: None
+    live.follower.search.interval = lambda: 30.0
     live.after(2.0)
     looks, end = 0, live.now + 10.0
     while live.now < end:

@@ -179,7 +179,7 @@ def test_first_values_do_not_wait_for_the_look(
             if len(delivery.batch) and listener.until(lambda heard: bool(heard.points)):
                 early.set()
 
-    feed.follower.poll = slow  # type: ignore[method-assign]
+    feed.follower.poll = slow
     feed.start()
     assert early.wait(LONG / 2)
     both = {"a/metrics.jsonl": points(range(3)), "b/metrics.jsonl": points(range(3))}

@@ -471,7 +471,7 @@ def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimite
     if found is not None:
         patient = header.record(header.cells(line))
         for name in header.names:
-            assert repr(real(found[name])) == repr(real(patient[name]))  # type: ignore[arg-type]  # numbers
+            assert repr(real(found[name])) == repr(real(patient[name]))  # numbers
         assert step_of(found["step"]) == step_of(patient["step"])
 
 

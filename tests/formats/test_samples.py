@@ -277,7 +277,7 @@ def test_samples_let_go_in_a_pause_are_read_again(name: str) -> None:
     for _ in range(IDLE_READS + 1):
         batches.append(log.read(file))
     log.close()
-    assert not log._steps  # type: ignore[attr-defined]
+    assert not log._steps
     file.grow()
     batches += read_on(log, file)
     assert at(4, *batches) == pytest.approx(at(4, read_whole(FORM, MemFile(name, lines(*GROUPED)))))

@@ -47,7 +47,7 @@ def test_rows_are_counted_where_bars_say_nothing() -> None:
         f"\n{{'loss': {k}.0, 'grad_norm': nan, 'epoch': 0.{k}}}" for k in range(1, 6)
     )
     rows = read(text)
-    assert steps(rows) == [1, 2, 3, 4, 5] and math.isnan(rows[0][1]["grad_norm"])  # type: ignore[arg-type]
+    assert steps(rows) == [1, 2, 3, 4, 5] and math.isnan(rows[0][1]["grad_norm"])
 
 
 def test_other_bars_and_dictionaries_are_none_of_it() -> None:
@@ -137,7 +137,7 @@ def test_consoles_agree_with_their_oracles(name: str) -> None:
     found: dict[str, list[tuple[int, float]]] = {}
     for step, record in read(path.read_text(errors="replace")):
         for key, value in record.items():
-            found.setdefault(key, []).append((step, float(value)))  # type: ignore[arg-type]
+            found.setdefault(key, []).append((step, float(value)))
     for tag, expected in series.items():
         wanted = [float(value) for value in expected["values"]]
         assert [value for _, value in found[tag]] == pytest.approx(

@@ -27,7 +27,7 @@ ODDS = (4, 4, 4, 1, 4, 4)
 def seeds() -> list[bytes]:
     """Small event files of every style, and the beginnings of real ones."""
     tags = w.TAGS[:5]
-    styled = [make(6, tags) for make in w.STYLES.values()]  # type: ignore[call-arg]
+    styled = [make(6, tags) for make in w.STYLES.values()]
     words = w.version() + w.event(0, w.text("args", "| a |\n|---|"), w.hparams({"lr": 0.1, "env": "x"}))
     odd = words + w.session_start(3) + w.event(-1, w.simple("a", 1.0), w.histogram("h", 3)) + w.graph(300)
     bundled = [path.read_bytes()[:6000] for path in sorted(BUNDLED.glob("*/*tfevents*"))]

@@ -42,7 +42,7 @@ def test_a_named_tuple_is_made_compared_shown_and_pickled_as_that_of_typing() ->
     assert Made(one=1) == Expected(one=1)
     assert Made.__doc__ == "Of the module under test."
     with pytest.raises(TypeError):
-        Made()  # type: ignore[call-arg]
+        Made()
 
 
 def test_annotations_of_a_named_tuple_are_the_texts_of_its_class() -> None:

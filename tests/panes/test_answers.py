@@ -454,7 +454,7 @@ def test_an_answer_begins_with_what_is_wrong_and_why() -> None:
     made = run({"critic/rewards/mean": np.linspace(1, 0, 60).tolist(), "actor/lr": 1e-6})
     cause = finding("actor/lr", "critical", id="lr", title="learning rate raised", pane="policy")
     fell = finding("critic/rewards/mean", id="fell", title="reward fell", since_step=30)
-    made.evaluator.findings = lambda: [cause, fell._replace(pane="reward", explained_by="lr")]  # type: ignore[method-assign]
+    made.evaluator.findings = lambda: [cause, fell._replace(pane="reward", explained_by="lr")]
     found = answer_of(made, "reward")
     assert found is not None
     assert found.sentence.startswith(
@@ -467,7 +467,7 @@ def test_a_finding_on_the_score_is_followed_by_the_score() -> None:
     total, score = np.linspace(-13, -1.3, 60).tolist(), np.linspace(-0.7, -1, 60).tolist()
     made = run({"critic/rewards/mean": total, "critic/score/mean": score, "actor/lr": 1e-6})
     stuck = finding("critic/score/mean", id="stuck", title="reward is stuck", since_step=30, pane="reward")
-    made.evaluator.findings = lambda: [stuck]  # type: ignore[method-assign]
+    made.evaluator.findings = lambda: [stuck]
     found = answer_of(made, "reward")
     assert found is not None
     first, second = found.sentence.split("; ")

@@ -109,7 +109,7 @@ def test_many_samples_are_thinned_and_that_is_said() -> None:
 
 def reward(series: dict[str, object], **more: object) -> Answer:
     """The answer of the pane reward."""
-    return answer("reward", series, **more)  # type: ignore[arg-type]
+    return answer("reward", series, **more)
 
 
 def test_components_have_their_share_of_the_total() -> None:

@@ -113,7 +113,7 @@ def test_a_gpu_that_stopped_working_is_named() -> None:
     answer = _answer(_view(busy + stopped))
     assert answer.sentence.startswith("GPU 1 has been idle for 4m 45s while the other is 80 % used")
     short = [(*point, value if at < 57 else 1.0) for at, (*point, value) in enumerate(rest)]
-    assert "idle for" not in _answer(_view(busy + short)).sentence  # type: ignore[arg-type]
+    assert "idle for" not in _answer(_view(busy + short)).sentence
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_points_at_one_step_are_a_curve(tmp_path: Path) -> None:
     view = screen.view
     assert view is not None
     (row,) = rows_of(view, ["train_return"])
-    drawn = curve(row, shown_pane.pane(screen.state).window, 80)  # type: ignore[union-attr]
+    drawn = curve(row, shown_pane.pane(screen.state).window, 80)
     assert drawn is not None and np.isfinite(drawn.mean).all()
     assert (drawn.mean[0], drawn.mean[-1], drawn.high.max()) == (9.7, 31.0, 55.3)
 

@@ -64,7 +64,7 @@ def test_only_what_is_new_is_asked_for(memory: Any) -> None:
     put(memory, "3/metrics.jsonl", lines(range(6)))
     asked: list[tuple[str, int, int]] = []
     read = mirror.store.read
-    mirror.store.read = lambda ranges: (asked.extend(ranges), read(ranges))[1]  # type: ignore[method-assign]
+    mirror.store.read = lambda ranges: (asked.extend(ranges), read(ranges))[1]
     assert mirror.sync() == Sync(changed=True, requests=1 + 2 + 1)
     assert sum(end - begin for _, begin, end in asked) < 10_000 < len(JSONL)
     assert files_of(mirror)["large/metrics.jsonl"].endswith(b'{"step": 3000, "loss": 1}\n')
@@ -172,7 +172,7 @@ def test_memory_does_not_grow_with_the_objects(memory: Any, monkeypatch: pytest.
         batches.append([end - begin for _, begin, end in ranges])
         return read(ranges)
 
-    mirror.store.read = counted  # type: ignore[method-assign]
+    mirror.store.read = counted
     mirror.sync()
     assert max(map(max, batches)) <= 10_000
     assert max(map(sum, batches)) <= 30_000
@@ -274,7 +274,7 @@ def test_nothing_is_written_into_the_store(memory: Any, monkeypatch: pytest.Monk
 # ---- errors
 
 
-class SilentStore(fsspec.AbstractFileSystem):  # type: ignore[misc, name-defined, unused-ignore]
+class SilentStore(fsspec.AbstractFileSystem):
     """A store that never answers."""
 
     protocol = "silent"

@@ -11,7 +11,7 @@ from tests.support.runs.synthetic_runs import Shape, healthy
 
 def quiet(series: dict[str, object], **kwargs: object) -> bool:
     """Whether nothing of at least a warning fires, now or before."""
-    evaluator = evaluator_of(series, **kwargs)  # type: ignore[arg-type]
+    evaluator = evaluator_of(series, **kwargs)
     return not ids(evaluator, "warning") and not [f for f in evaluator.history() if f.rank]
 
 

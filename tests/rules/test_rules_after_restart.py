@@ -119,7 +119,7 @@ def test_only_what_is_shown_counts(
     kept, new = part(first, 0, step), part(second, step, 1e9)
     feed(
         shown,
-        {tag: tuple(map(np.concatenate, zip(kept[tag], new[tag], strict=True))) for tag in second},  # type: ignore[misc]
+        {tag: tuple(map(np.concatenate, zip(kept[tag], new[tag], strict=True))) for tag in second},
     )
     assert said(live) == said(shown)
 

@@ -359,7 +359,7 @@ def test_every_symptom_names_rules_and_has_words() -> None:
         assert symptom.advice and symptom.source and symptom.check_next, symptom.id
 
 
-def test_faulty_rule_files_are_told_all_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_faulty_rule_files_are_told_all_at_once(tmp_path) -> None:
     """Every fault of every file is named; what is right still loads."""
     (tmp_path / "a.toml").write_text(
         '[[rule]]\nid = "good"\nmetric = ["x.y"]\nkind = "threshold"\nabove = 1\nseverity = "recording"\n'

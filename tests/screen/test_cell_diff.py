@@ -55,7 +55,7 @@ class Watched:
         self.app: Monitor = build(self.session, [str(folder)], clock=self.clock)
         self.glasses = Glasses(CellDiff(), *size)
         self.composings = 0  # frames that Textual put together
-        self.app._display = self._display  # type: ignore[method-assign]
+        self.app._display = self._display
 
     def _display(self, screen: Any, renderable: Any) -> None:
         if renderable is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.screen import apply_deliveries as updates_module
 from rltui.screen.apply_deliveries import MAX_PART_POINTS, DeliveryQueue
+from rltui.session.session import Session
 
 
 def large() -> Delivery:
@@ -21,22 +22,26 @@ def large() -> Delivery:
     return Delivery(Source("run", "events", "tfevents"), batch)
 
 
-class Sink:
+class Sink(Session):
     """A session that counts the points it is given; `then` is done after each piece."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.points = 0
-        self.then: Any = lambda: None
+        self.then: Callable[[], None] = lambda: None
 
-    def apply(self, deliveries: tuple[Delivery, ...]) -> None:
+    def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
         """Take pieces in."""
-        self.points += sum(len(one.batch) for one in deliveries)
+        pieces = tuple(deliveries)
+        changed = super().apply(pieces, up_to_step=up_to_step)
+        self.points += sum(len(one.batch) for one in pieces)
         self.then()
+        return changed
 
 
 def made(sink: Sink) -> DeliveryQueue:
     """Updates whose first list of deliveries has been taken and shown."""
-    updates = DeliveryQueue(sink, lambda: None, lambda error, where, what: None)  # type: ignore[arg-type]
+    updates = DeliveryQueue(sink, lambda: None, lambda error, where, what: None)
     updates.values_shown()
     updates.put([large()])
     return updates
@@ -55,6 +60,7 @@ def test_a_key_ends_a_moment_at_the_next_piece() -> None:
     while not updates.empty:
         updates.apply()
     assert sink.points == 3 * MAX_PART_POINTS
+    assert sink.store.runs["run"].last_step == 3 * MAX_PART_POINTS - 1
 
 
 def test_keys_without_end_do_not_stop_the_data(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_many_or_small_ones_are_rows() -> None:
     assert all(word in screen.text(40, 12) for word in ("Entropy", "Reward", "KL"))
     screen.press("down")
     screen.press("down")
-    assert screen.selected().tag == "actor/ppo_kl"  # type: ignore[union-attr]
+    assert screen.selected().tag == "actor/ppo_kl"
 
 
 def test_the_pane_is_there_while_something_is_pinned() -> None:

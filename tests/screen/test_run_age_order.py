@@ -47,7 +47,7 @@ def test_the_list_of_runs_is_in_the_order_of_the_ages_in_it(tmp_path: Path) -> N
     screen = screen_of(build(Session.load([tmp_path]), [str(tmp_path)], clock=lambda: NOW))
     assert screen.view is not None and screen.view.name == "d"
     ages = [view.liveness(NOW).age for view in screen.session.ordered()]
-    assert ages == sorted(ages)  # type: ignore[type-var]
+    assert ages == sorted(ages)
 
 
 @pytest.mark.parametrize("age", [None, -1e9])

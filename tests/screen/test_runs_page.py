@@ -228,7 +228,7 @@ def test_a_click_on_a_word_sorts_and_a_second_one_turns() -> None:
     assert screen.state.saved.run_order == "-best"
 
 
-def test_order_groups_and_columns_are_remembered(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_order_groups_and_columns_are_remembered(tmp_path) -> None:
     """Closing the list, and the monitor, does not forget how it was laid out."""
     screen = run_list()
     for key in ("S", "g", *"frame", "enter", "C", *"entropy", "enter"):

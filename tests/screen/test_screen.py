@@ -85,13 +85,13 @@ async def test_the_mouse_selects_and_opens() -> None:
         assert app.state.selection.pane == "policy"
         row = next(y for y, one in enumerate(shown_lines(app).splitlines()) if "Entropy  " in one)
         await pilot.click(offset=(10, row))
-        assert screen_of(app).selected().tag == "actor/entropy"  # type: ignore[union-attr]
+        assert screen_of(app).selected().tag == "actor/entropy"
         await pilot.click(offset=(10, row))
         assert app.state.overlays
         await pilot.press("escape")
         assert not app.state.overlays
         app._wheeled(1, 0, 0)
-        assert screen_of(app).selected().tag == "actor/grad_norm"  # type: ignore[union-attr]
+        assert screen_of(app).selected().tag == "actor/grad_norm"
 
 
 async def test_only_changed_lines_are_painted_anew() -> None:
@@ -155,7 +155,7 @@ async def test_hostile_names_are_shown_as_they_are() -> None:
 async def test_an_error_in_the_application_is_kept() -> None:
     """An internal error ends the application with its own exit code and no rendered traceback."""
     app = monitor()
-    app.press = lambda key: 1 / 0  # type: ignore[assignment,return-value]
+    app.press = lambda key: 1 / 0
     with pytest.raises(ZeroDivisionError):
         async with app.run_test() as pilot:
             await pilot.press("x")
@@ -325,7 +325,7 @@ def test_moving_between_cards_and_panes() -> None:
     assert screen.selected() == first[1 + screen.state.drawn_pane.card_columns]
     screen.press("3")
     screen.press("j")
-    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    assert screen.selected().tag == "actor/pg_clipfrac"
     screen.press("l")
     assert screen.pane == "lengths"  # the run has no critic
     screen.press("shift+tab")
@@ -345,7 +345,7 @@ def test_a_finding_leads_to_its_metric_and_back() -> None:
     screen.press("escape")
     assert screen.pane == "overview"
     screen.press("n")
-    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    assert screen.selected().tag == "actor/pg_clipfrac"
 
 
 def test_explain_says_what_is_known() -> None:
@@ -554,7 +554,7 @@ def test_the_palette_finds_everything() -> None:
     for key in ":clipfr":
         screen.press(key)
     screen.press("enter")
-    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    assert screen.selected().tag == "actor/pg_clipfrac"
     for key in ":timing":
         screen.press(key)
     screen.press("enter")
@@ -573,11 +573,11 @@ def test_thousands_of_metrics_stay_quick() -> None:
 
     original = compose.row_lines
 
-    def counted(row, *rest, **named):  # type: ignore[no-untyped-def]
+    def counted(row, *rest, **named):
         drawn.append(row.tag)
         return original(row, *rest, **named)
 
-    compose.row_lines = counted  # type: ignore[assignment]
+    compose.row_lines = counted
     try:
         screen.press("pagedown")
         screen.frame(140, 45)

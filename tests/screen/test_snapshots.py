@@ -80,12 +80,12 @@ def page(name: str, **options: object) -> Screen:
     runs, share, keys = PAGES[name]
     if keys.startswith("C"):
         with TemporaryDirectory() as folder:
-            screen = recorded(*runs, share=share, own=True, **options)  # type: ignore[arg-type]
+            screen = recorded(*runs, share=share, own=True, **options)
             consoles.attach(screen, Path(folder), consoles.FAILED)
             consoles.press(screen, *keys.split(), width=140, height=45)
             screen.state.threads.console.thread.stop()
         return screen
-    screen = recorded(*runs, share=share, own="histograms" in name, **options)  # type: ignore[arg-type]
+    screen = recorded(*runs, share=share, own="histograms" in name, **options)
     if "spans" in name:
         with TemporaryDirectory() as folder:
             write_spans(Path(folder, runs[0]), STEP)

@@ -21,7 +21,7 @@ class Spread(Paced):
     """A run whose distributions have extremes that wander."""
 
     def __init__(self, folder: Path, **options: object) -> None:
-        super().__init__(folder, tags=TAGS, **options)  # type: ignore[arg-type]
+        super().__init__(folder, tags=TAGS, **options)
 
     def _row(self, step: int, wall: float) -> bytes:
         data = b""

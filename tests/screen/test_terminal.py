@@ -25,8 +25,8 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 def started(home: dict[str, str], **options: object) -> Terminal:
     """A terminal that shows the overview."""
-    env = {**home, **options.pop("env", {})}  # type: ignore[dict-item]
-    return Terminal.python(*SCREEN, env=env, **options).until_text("Entropy")  # type: ignore[arg-type]
+    env = {**home, **options.pop("env", {})}
+    return Terminal.python(*SCREEN, env=env, **options).until_text("Entropy")
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_without_a_terminal_it_says_so(home: dict[str, str], missing: str) -> No
         [sys.executable, *SCREEN],
         env={**os.environ, **home},
         cwd=ROOT,
-        **streams,  # type: ignore[arg-type]
+        **streams,
         stderr=subprocess.PIPE,
         text=True,
         timeout=60,

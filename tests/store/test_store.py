@@ -23,7 +23,7 @@ T0 = 1763600000.0
 
 def one(store: Store, rows: list[Row], **more: object) -> Run:
     """Apply one delivery."""
-    run, _ = store.apply(delivery(rows, **more))  # type: ignore[arg-type]
+    run, _ = store.apply(delivery(rows, **more))
     return run
 
 

@@ -25,14 +25,14 @@ from rltui.session.session import Session
 from tests.support.shared import BUNDLED, LOGS, needs_shared
 
 
-def values(settings) -> dict[str, object]:  # type: ignore[no-untyped-def]
+def values(settings) -> dict[str, object]:
     """Key and value of all settings."""
     return {key: entry.value for key, entry in settings.entries.items()}
 
 
 def text(tag: str, body: str, kind: str = "text") -> Text:
     """A record of an event file."""
-    return Text(tag, 0, 1.0, kind, body)  # type: ignore[arg-type]
+    return Text(tag, 0, 1.0, kind, body)
 
 
 # ---- records
@@ -104,7 +104,7 @@ def test_values_of_words() -> None:
     assert [parse_value(word) for word in ("3", "-2.5e-4", "True", "None", "007", "1.2.3")] == [
         3, -2.5e-4, True, None, "007", "1.2.3",
     ]  # fmt: skip
-    assert math.isnan(parse_value("nan"))  # type: ignore[arg-type]
+    assert math.isnan(parse_value("nan"))
 
 
 def test_formats_agree_on_values() -> None:
@@ -149,7 +149,7 @@ def test_endless_documents_end() -> None:
         f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
         for old, new in zip("abcdefgh", "bcdefghi", strict=True)
     )  # fmt: skip
-    found = hparams_of(parse_yaml(bomb), "f")  # type: ignore[arg-type]
+    found = hparams_of(parse_yaml(bomb), "f")
     assert all(len(entry.text) <= 2000 for entry in found.entries.values())
     assert len(hparams_of({str(n): n for n in range(MAX_HPARAMS + 5)}, "f").entries) == MAX_HPARAMS
     deep: dict[str, object] = {}
@@ -330,7 +330,7 @@ def test_settings_of_real_runs(run: str, key: str, value: object, source: str) -
     found = merge(
         (logged_hparams(list(view.run.texts.values()), view.run.hparams), hparams_beside(paths, [LOGS / run]))
     ).entries[key]
-    assert same(found.value, value)  # type: ignore[arg-type]
+    assert same(found.value, value)
     assert found.source.endswith(source)
 
 

@@ -96,7 +96,7 @@ def test_texts_of_samples_are_cleaned(form: object) -> None:
     sample = Sample(
         step=1, messages=(Message(HOSTILE, HOSTILE),), stop=HOSTILE, metadata={HOSTILE: HOSTILE}, note=HOSTILE
     )
-    text = form(sample)  # type: ignore[operator]
+    text = form(sample)
     assert not set(text) & set("\x1b\x07\u202e\u200b\x9b")
     assert "\\x1b" in text
 
