@@ -5,6 +5,10 @@
 The metadata of the last part of a run describes the points of each log in all parts, so that a second export
 adds a part with new points only. A run is written again if its history has changed: a log was replaced, or
 exported points have been superseded. Parts are written atomically.
+
+`pyarrow.dataset.write_dataset` cannot continue a dataset: it knows neither which points are written nor that
+a log was replaced, so a second export writes all again. For 5,000 points after 500,000 of a run that is
+5.7 MB instead of a part of 52 kB (10 series of random numbers), and its files are not replaced atomically.
 """
 
 from __future__ import annotations

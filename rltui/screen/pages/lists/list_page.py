@@ -1,4 +1,8 @@
-"""A list in a box over the screen: the common part of help, explanations and palette."""
+"""A list in a box over the screen: the common part of help, explanations and palette.
+
+Lists are lines as all pages are, not widgets: a key in the palette takes 7 ms of processor time, and 11 ms in
+an `OptionList` of 60 items of Textual 8.2.8 (100x30, headless), which draws no pane behind it.
+"""
 
 from __future__ import annotations
 
