@@ -8,6 +8,7 @@ from rltui.common.digest import digest
 from rltui.common.display_text import clean
 from rltui.common.json_value import json_value
 from rltui.common.named_tuple import NamedTuple
+from rltui.draw.numbers import format_step
 from rltui.rules.finding import Finding, as_json
 
 Event = Literal["firing", "resolved", "test"]
@@ -46,7 +47,11 @@ class Alert(NamedTuple):
         """The alert in one line."""
         finding = self.finding
         word = {"firing": finding.severity, "resolved": "resolved", "test": "test"}[self.event]
-        since = f" (since step {finding.since_step:,})" if self.event == "firing" and finding.metrics else ""
+        since = (
+            f" (since step {format_step(finding.since_step)})"
+            if self.event == "firing" and finding.metrics
+            else ""
+        )
         return f"[{word}] {clean(self.run)}: {clean(finding.message)}{since}"
 
     def as_json(self) -> dict[str, Any]:

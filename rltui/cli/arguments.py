@@ -307,6 +307,7 @@ def update_mirrors(logdirs: Sequence[str]) -> None:
 
 def _fetch(url: str) -> None:
     """Update the mirror of a remote folder. Ends the command with 2 if that fails."""
+    from rltui.draw.numbers import format_bytes
     from rltui.logs.remote.object_store import StoreError
     from rltui.logs.remote.remote_folders import REMOTE
 
@@ -318,7 +319,7 @@ def _fetch(url: str) -> None:
             last = folder.sync(
                 None
                 if show is None
-                else lambda fetched, total: show(f"fetched {fetched / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+                else lambda fetched, total: show(f"fetched {format_bytes(fetched)} of {format_bytes(total)}")
             )
         except StoreError as error:
             nothing_read(f"{clean(url)}: {error}", "remote-unreadable", url, str(error))

@@ -16,6 +16,7 @@ from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem
 from rltui.config import Config, load_config
+from rltui.draw.numbers import format_bytes, format_step
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery
@@ -101,7 +102,8 @@ def leave_before_first_step(session: Session, views: Sequence[RunView], at_step:
         return
     for view in views:
         if (first := session.next_steps.get(view.name)) is not None:
-            fail(f"{clean(view.shown_name)}: no points up to step {at_step:,}; its first step is {first:,}")
+            steps = f"no points up to step {format_step(at_step)}; its first step is {format_step(first)}"
+            fail(f"{clean(view.shown_name)}: {steps}")
 
 
 def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Sequence[Problem]) -> NoReturn:
@@ -159,7 +161,7 @@ def reading_progress() -> Iterator[Callable[[Delivery], None] | None]:
             read[delivery.source.path] = (delivery.source.read, delivery.source.size)
             if time.monotonic() >= due:
                 due = time.monotonic() + 0.2
-                done, size = (sum(column) / 1e6 for column in zip(*read.values(), strict=True))
-                show(f"reading {done:.0f} of {size:.0f} MB")
+                done, size = map(sum, zip(*read.values(), strict=True))
+                show(f"reading {format_bytes(done)} of {format_bytes(size)}")
 
         yield take

@@ -67,8 +67,10 @@ def format_short(value: float | None) -> str:
 
 
 def format_share(share: float) -> str:
-    """A share for a sentence or a table: `48 %`, `0.4 %`, `< 0.1 %`, `0 %`."""
+    """A share for a sentence or a table: `48 %`, `9.5 %`, `< 0.1 %`, `0 %`."""
     size = 100 * share
+    if not math.isfinite(size):
+        return format_plain(size)
     if size >= 9.95 or size <= 0:
         return f"{size:.0f} %"
     return f"{size:.1f} %" if size >= 0.095 else "< 0.1 %"
@@ -77,6 +79,15 @@ def format_share(share: float) -> str:
 def format_progress(share: float) -> str:
     """Whole percents of what is done, rounded down: 100% is the end."""
     return f"{math.floor(share * 100 + NEGLIGIBLE_CHANGE)}%"  # 0.29 * 100 is 28.999999999999996
+
+
+def format_bytes(size: float) -> str:
+    """A size in the largest decimal unit that it fills, at most six cells: `812 B`, `4.2 MB`, `20 kB`."""
+    power = min(int(math.log10(size) / 3), 5) if size >= 1 else 0
+    if size >= 999.5 * 1000**power:  # it rounds up to one of the next unit
+        power += 1
+    value = size / 1000**power
+    return f"{value:.{int(power > 0 and value < 9.95)}f} {('B', 'kB', 'MB', 'GB', 'TB', 'PB')[power]}"
 
 
 def format_si(value: float, digits: int = 3) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from rltui.common.display_text import count_of
 from rltui.common.problem import SEVERITIES, Severity
 from rltui.common.regex import regex
-from rltui.draw.numbers import FEW, format_share, format_short
+from rltui.draw.numbers import FEW, format_share, format_short, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.evaluated_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
@@ -48,9 +49,9 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     if back:
         # The rule's value may be a mean over many ticks: "now" agrees with the end of the charts.
         now = _format(first.rule, first.ticks.level(PRESENT_TICKS))
-        more = f"at step {first.worst_step:,}; now {now}"
+        more = f"at step {format_step(first.worst_step)}; now {now}"
     elif worst.upward and 0 < WORST_FACTOR * first.value < worst.worst:
-        more = f"up to {_format(worst.rule, worst.worst)} at step {worst.worst_step:,}"
+        more = f"up to {_format(worst.rule, worst.worst)} at step {format_step(worst.worst_step)}"
     return found._replace(message=_with_remark(found.message, more)) if more else found
 
 
@@ -86,7 +87,7 @@ def _finding(
         "value": _few(value, series[0].canonical) or format_short(value),
         "limit": _format(rule, limit),
         "before": _format(rule, before),
-        "since": f"{since:,}",
+        "since": format_step(since),
         "tag": series[0].tag,
         "metric": title_of(series[0].canonical or rule.metrics[0]) if rule.metrics else series[0].tag,
         "percent": _percent(value),
@@ -125,7 +126,7 @@ def _format(rule: Rule, value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.0f} %" if share >= FEW else format_share(share)
+    return "-" if math.isnan(share) else format_share(share)
 
 
 def _few(value: float, canonical: str | None) -> str:
@@ -204,7 +205,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
         metrics=tags,
         canonical=canonical,
         since_step=since,
-        message=_fill(symptom.message, words | {"since": f"{since:,}"}),
+        message=_fill(symptom.message, words | {"since": format_step(since)}),
         advice=symptom.advice,
         check_next=symptom.check_next,
         title=symptom.title,
@@ -225,12 +226,12 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -
         notes = sum(finding.rank == 0 and finding.explained_by is None for finding in findings)
         if unknown:
             return unknown
-        return "nothing is wrong" + (f" ({notes} remark{'s' * (notes > 1)})" if notes else "")
+        return "nothing is wrong" + (f" ({count_of(notes, 'remark')})" if notes else "")
     first = serious[0]
     more = len(serious) - 1
     # A failure in a console has a line there in place of a step.
-    has_place = first.console is not None or f"step {first.since_step:,}" in first.message
-    since = "" if has_place else f" (since step {first.since_step:,})"
+    has_place = first.console is not None or f"step {format_step(first.since_step)}" in first.message
+    since = "" if has_place else f" (since step {format_step(first.since_step)})"
     others = [f"; {count} {word}" for count, word in ((more, "more"), (seen, "acknowledged")) if count]
     return f"{first.message.rstrip('.')}{since}{''.join(others)}"
 
@@ -242,7 +243,7 @@ def headline_of(findings: Sequence[Finding]) -> str:
         return ""
     first = serious[0]
     early = first.console is not None and not first.since_step
-    return f"{first.title} ({first.since if early else f'since step {first.since_step:,}'})"
+    return f"{first.title} ({first.since if early else f'since step {format_step(first.since_step)}'})"
 
 
 def _serious(findings: Sequence[Finding]) -> list[Finding]:

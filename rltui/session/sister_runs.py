@@ -16,7 +16,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import format_short
+from rltui.draw.numbers import format_short, format_step
 from rltui.logs.run_names import without_numbers
 from rltui.rules.evaluated_series.robust_statistics import NORMAL
 from rltui.rules.finding import Evidence, Finding
@@ -77,7 +77,8 @@ class SisterComparison(NamedTuple):
         """`2.3x their spread below its 4 sisters since step 600`, `level with its 4 sisters`."""
         whose = f"its {len(self.sisters)} sisters"
         if self.since_step is not None:
-            return f"{self.spreads_below:.1f}x their spread below {whose} since step {self.since_step:,}"
+            since = f"since step {format_step(self.since_step)}"
+            return f"{self.spreads_below:.1f}x their spread below {whose} {since}"
         if self.spreads_below <= -_limits().spreads_below:
             return f"{-self.spreads_below:.1f}x their spread above {whose}"
         return f"level with {whose}"
@@ -303,7 +304,7 @@ def sister_finding(found: SisterComparison, others: Iterable[Finding] = ()) -> F
         relation=found.relation,
         level=format_short(found.level),
         median=format_short(found.median_level),
-        step=f"{found.step:,}",
+        step=format_step(found.step),
         spreads=f"{found.spreads_below:.1f}",
     )
     return made._replace(

@@ -16,6 +16,7 @@ import numpy as np
 from rltui.common.arrays import Bools, distinct
 from rltui.common.display_text import count_of
 from rltui.common.problem import Problem, Problems
+from rltui.draw.numbers import format_step
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.store.points import HIGHEST, LOWEST, NO_POINTS, NewPoints, Points, join
@@ -238,12 +239,11 @@ class PointAppender:
         points = f"{'' if self.superseded.exact else 'about '}{count_of(total, 'point')}"
         if from_scratch:
             repeated, verb = f" ({times} times)" if times > 1 else "", "is" if total == 1 else "are"
-            message = (
-                f"begins at step {step:,} again{repeated}; {points} of earlier trainings {verb} kept apart"
-            )
+            kept = f"{points} of earlier trainings {verb} kept apart"
+            message = f"begins at step {format_step(step)} again{repeated}; {kept}"
         else:
             repeated = f" (restarted {times} times)" if times > 1 else ""
-            message = f"resumed at step {step:,}; {points} superseded{repeated}"
+            message = f"resumed at step {format_step(step)}; {points} superseded{repeated}"
         code = "from-scratch" if from_scratch else "restarted"
         problem = Problem("info", code, path, message, None, total)
         self.problems[problem.key] = problem

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rltui.draw import numbers
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import cut_sentence
 from rltui.draw.numbers import (
     age_lasts,
     format_age,
+    format_bytes,
     format_change,
     format_duration,
     format_plain,
     format_progress,
     format_range,
+    format_share,
     format_short,
     format_si,
     format_value,
@@ -199,6 +204,39 @@ def test_a_step_that_does_not_fit_gets_a_letter() -> None:
     assert short_step(12_340, 9) == "12,340"
     assert short_step(1_234_567, 9) == "1,234,567"
     assert short_step(4_950_000_000, 11) == "4.95G"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 B"), (999, "999 B"), (999.6, "1.0 kB"), (1_000, "1.0 kB"), (9_960, "10 kB"), (20_140, "20 kB"),
+     (999_499, "999 kB"), (999_500, "1.0 MB"), (4_210_000, "4.2 MB"), (64 << 20, "67 MB"), (4e9, "4.0 GB")],
+)  # fmt: skip
+def test_sizes_take_six_cells_in_decimal_units(size: float, text: str) -> None:
+    """A size is whole from ten of its unit on, and never a thousand of a unit."""
+    assert format_bytes(size) == text and len(text) <= 6
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0951, "9.5 %"), (0.0004, "< 0.1 %"), (0.0, "0 %"), (0.9996, "100 %"), (math.nan, "NaN")],
+)
+def test_a_share_has_one_text(share: float, text: str) -> None:
+    """A share below ten percent has a decimal; a value that is no number is said to be none."""
+    assert format_share(share) == text
+
+
+def test_shares_sizes_and_steps_are_formatted_in_one_module() -> None:
+    """No other module makes percents, sizes or steps by a format of its own."""
+    own = re.compile(r"\.\d%\}|f\} %|\} ?[kMG]i?B\b|\}B\b|>> 20\}|step:,\}")
+    folder = Path(numbers.__file__).parents[1]
+    found = [
+        f"{path.relative_to(folder)}: {text.strip()}"
+        for path in folder.rglob("*.py")
+        if path != Path(numbers.__file__)
+        for text in path.read_text().splitlines()
+        if own.search(text)
+    ]
+    assert not found
 
 
 def test_progress_is_rounded_down_but_not_by_errors_of_floats() -> None:

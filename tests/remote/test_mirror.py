@@ -215,7 +215,7 @@ def test_the_room_on_disk_is_bounded(memory: Any, own_cache: Path) -> None:
     second.sync()
     assert list(files_of(second)) == ["new.jsonl"]
     (problem,) = second.problems()
-    assert "1 of 2 objects (1 MB, the oldest) are not read: mirrors may take 1 MB" in problem.message
+    assert "1 of 2 objects (600 kB, the oldest) are not read: mirrors may take 1.0 MB" in problem.message
 
 
 def test_processes_share_a_mirror(memory: Any) -> None:

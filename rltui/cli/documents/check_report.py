@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rltui.cli.printing import colored, text_width
-from rltui.common.display_text import cell_width, some_of
+from rltui.common.display_text import cell_width, count_of, some_of
 from rltui.common.markdown_text import in_markdown, markdown_table
 from rltui.common.problem import Problem, ProblemLevel, merged
 from rltui.draw.cells import wrap
@@ -269,7 +269,7 @@ def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
     words = [f"{healths[health]} {health}" for health in _WORSE if healths[health]]
     if at_step is not None:
         words.append(f"as it was at step {format_step(at_step)}")
-    return f"{len(verdicts)} run{'s' * (len(verdicts) != 1)}: {', '.join(words)}{_silent(verdicts, at_step)}"
+    return f"{count_of(len(verdicts), 'run')}: {', '.join(words)}{_silent(verdicts, at_step)}"
 
 
 def _silent(verdicts: Sequence[Verdict], at_step: int | None) -> str:

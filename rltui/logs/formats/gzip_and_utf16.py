@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rltui.common.problem import Problem
 from rltui.common.regex import regex
+from rltui.draw.numbers import format_bytes
 from rltui.logs.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader, ReadFromStart
 from rltui.logs.log_contents import GZIP, WBITS, decompressed_head
@@ -134,7 +135,7 @@ class _GzipReader(_EncodedReader):
 
     def _decompress(self, file: File, budget: int) -> Problem | None:
         if len(self._content.data) > _CONTENT_CAP:
-            message = f"a record of more than {RECORD_CAP >> 20} MiB; the rest of the file was not read"
+            message = f"a record of more than {format_bytes(RECORD_CAP)}; the rest of the file was not read"
             return Problem("error", "too-large", self._path, message, self.offset)
         data = file.read_at(self.offset, max(budget // 4, 64))
         if self._between and not data.strip(b"\0"):

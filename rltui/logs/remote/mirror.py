@@ -21,6 +21,7 @@ from rltui.common import writable_paths
 from rltui.common.display_text import clean, quote
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
+from rltui.draw.numbers import format_bytes
 from rltui.logs import local_file
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import is_entered, names
@@ -195,8 +196,8 @@ class Mirror:
         if len(chosen) < len(read):
             rest, size = len(read) - len(chosen), needed - self.size
             message = (
-                f"{rest:,} of {len(read):,} objects ({_megabytes(size)}, the oldest) are not read: mirrors "
-                f"may take {_megabytes(self.limits.disk)}; raise disk_megabytes or name a folder below"
+                f"{rest:,} of {len(read):,} objects ({format_bytes(size)}, the oldest) are not read: mirrors "
+                f"may take {format_bytes(self.limits.disk)}; raise disk_megabytes or name a folder below"
             )
             problems.append(self._problem("remote-disk", message))
         return chosen
@@ -382,10 +383,6 @@ def is_read(key: str, size: int) -> bool:
     if match_layout(key) is not None or unread_reason(key) is not None:
         return True
     return size <= SMALL and not name.lower().endswith(known.unread_endings)
-
-
-def _megabytes(size: int) -> str:
-    return f"{max(1, round(size / 1e6)):,} MB"
 
 
 def _last_use(manifest: Path) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from rltui.common.named_tuple import NamedTuple
+from rltui.draw.numbers import format_share
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.frameworks.framework import Framework, Variant
 from rltui.metrics.frameworks.framework_files import Frameworks, frameworks
@@ -67,7 +68,7 @@ def recognise(
         )
     found = sorted(signs[framework.id].items(), key=lambda item: (-item[1], item[0]))
     examples = ", ".join(sign for sign, weight in found[:3] if weight)
-    reason = f"{title}: it writes {examples}; {share:.0%} of the run's names are known there"
+    reason = f"{title}: it writes {examples}; {format_share(share)} of the run's names are known there"
     return _match(framework, round(confidence, 3), reason)
 
 

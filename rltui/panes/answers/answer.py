@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import format_value
+from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.draw.value_range import share_of
 
 MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
@@ -49,10 +49,10 @@ class Fact(NamedTuple):
         direction = "up" if change > 0 else "down"
         if change >= 2 or -1 < change <= MOSTLY_GONE:
             factor = change + 1 if change > 0 else 1 / (1 + change)
-            digits = f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
-            text = f"{direction} {digits}-fold"
+            text = f"{direction} {format_short(factor)}-fold"
         else:
-            text = f"{direction} {100 * abs(change):.0f} %" if in_words else f"{100 * change:+.0f} %"
+            share = format_share(abs(change))
+            text = f"{direction} {share}" if in_words else f"{'+' if change > 0 else '-'}{share}"
         return f"{text} over {self.change_steps:,} steps" if steps else text
 
 

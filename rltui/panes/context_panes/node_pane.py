@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rltui.draw.numbers import SHARE, format_si
+from rltui.common.display_text import count_of
+from rltui.draw.numbers import SHARE, format_bytes, format_share
 from rltui.panes.answers.answer import Device, DeviceCell, DeviceTable, device_cell
 from rltui.run_context.node.node_reading import GpuReading, NodeReading
 
@@ -16,7 +17,7 @@ def node_sentence(reading: NodeReading) -> str:
     verb = "is" if reading.others == 1 else "are"
     others = f"; {reading.others} more {verb} not its own" if reading.others else ""
     count = len(reading.gpus)
-    return f"Now on {reading.host}: {count} GPU{'s' * (count != 1)} of this job{others}"
+    return f"Now on {reading.host}: {count_of(count, 'GPU')} of this job{others}"
 
 
 def node_table(reading: NodeReading) -> DeviceTable:
@@ -31,9 +32,9 @@ def process_lines(reading: NodeReading) -> list[str]:
     lines = []
     for gpu, process in processes[:MAX_PROCESSES]:
         facts = [
-            "" if process.gpu_memory is None else f"{format_si(process.gpu_memory)}B on GPU {gpu.number}",
-            "" if process.cpu is None else f"{100 * process.cpu:.0f} % CPU",
-            "" if process.memory is None else f"{format_si(process.memory)}B of the host",
+            "" if process.gpu_memory is None else f"{format_bytes(process.gpu_memory)} on GPU {gpu.number}",
+            "" if process.cpu is None else f"{format_share(process.cpu)} CPU",
+            "" if process.memory is None else f"{format_bytes(process.memory)} of the host",
         ]
         lines.append(f"{process.name or 'process'} {process.pid}: {', '.join(filter(None, facts))}")
     if len(processes) > MAX_PROCESSES:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from rltui.common.display_text import count_of
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.draw.numbers import format_plain, format_step
+from rltui.draw.numbers import format_bytes, format_plain, format_step
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.layouts import layouts
 from rltui.logs.sample_layouts.sample import Evaluation, SampleHead
@@ -92,7 +92,7 @@ def samples_pane(
                 notes.append(f"{done} texts searched")
     heads = sorted_heads(heads, sort, reverse=reverse)
     if samples.bytes_left:
-        notes.append(f"{samples.bytes_left / 1e6:,.1f} MB still to be read")
+        notes.append(f"{format_bytes(samples.bytes_left)} still to be read")
     if samples.left_out:
         notes.append(f"{count_of(samples.left_out, 'sample')} beyond what is held left out")
     if error:

@@ -10,7 +10,7 @@ from rltui.common.display_text import cell_width, count_of
 from rltui.common.markdown_text import code_in_markdown
 from rltui.common.regex import regex
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, wrap
-from rltui.draw.numbers import format_si
+from rltui.draw.numbers import format_bytes
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.panes.context_panes.console_pane import ConsoleEnd, console_findings_of
 from rltui.rules.finding import Finding, as_json
@@ -31,7 +31,7 @@ def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list
         lines += failure_lines(finding, width)
     for end in ends:
         counts = level_counts(end.levels)
-        lines += [BLANK, line((f" {end.path}", "strong"), (f"   {format_si(end.size)}B, {counts}", "dim"))]
+        lines += [BLANK, line((f" {end.path}", "strong"), (f"   {format_bytes(end.size)}, {counts}", "dim"))]
         lines += [fill(line(*line_spans(each)), width) for each in end.lines]
     if not ends:
         lines.append(line((f" {NO_CONSOLE}", "dim")))
@@ -90,7 +90,7 @@ def failure_lines(finding: Finding, width: int) -> list[Line]:
 
 def level_counts(levels: dict[str, int]) -> str:
     """`1 error, 0 warnings`."""
-    return ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for word, count in levels.items())
+    return ", ".join(count_of(count, word) for word, count in levels.items())
 
 
 def line_spans(each: ConsoleLine) -> tuple[Span, Span]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from rltui.common.display_text import count_of
 from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.themes import ANSI, Theme
 from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
@@ -56,7 +57,7 @@ def pane_text(
         lines.append(
             line(
                 (f" {shown.title}", "strong"),
-                (f"   {len(shown.metrics)} row{'s' * (len(shown.metrics) != 1)}", "dim"),
+                (f"   {count_of(len(shown.metrics), 'row')}", "dim"),
             )
         )
     if shown.answer is not None:

@@ -9,7 +9,14 @@ from typing import TypeAlias, TypeVar
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
-from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
+from rltui.draw.numbers import (
+    format_age,
+    format_duration,
+    format_progress,
+    format_si,
+    format_value,
+    short_step,
+)
 from rltui.draw.symbols import STATE_ROLE
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.runs.listed_run import ListedRun, health_role
@@ -86,7 +93,7 @@ def _framework(run: ListedRun) -> str:
 
 
 def _share_text(run: ListedRun) -> str:
-    return "" if run.share is None else f"{math.floor(run.share * 100)}%"
+    return "" if run.share is None else format_progress(run.share)
 
 
 def step_text(run: ListedRun, width: int = 19) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from rltui.common.arrays import Floats, median
-from rltui.common.display_text import clean
+from rltui.common.display_text import clean, count_of
 from rltui.common.problem import Problem
-from rltui.draw.numbers import format_short
+from rltui.draw.numbers import format_short, format_step
 from rltui.metrics.glossary_files import glossary
 from rltui.metrics.metric_name import LEAST_PERCENT
 from rltui.rules.evaluated_series.ended_series import Silence, ended
@@ -51,8 +51,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
         return [Problem("info", "not-reported", where, message)]
     if ticks.nonfinite_count and not canonical.startswith(metric_roles().logged_once):
         periods = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
-        first = f", the first at step {periods[0].since_step:,}" if periods else ""
-        message = f"{tag}: not finite at {_points(ticks.nonfinite_count)}{first}"
+        first = f", the first at step {format_step(periods[0].since_step)}" if periods else ""
+        message = f"{tag}: not finite at {count_of(ticks.nonfinite_count, 'point')}{first}"
         found.append(Problem("warning", "non-finite", where, message, count=ticks.nonfinite_count))
     odd = each.impossible
     if odd is not None and each.plan.bounds is not None:
@@ -63,8 +63,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
             message = f"{tag}: up to {most}, in percent where others write shares; shown as written"
             return [*found, Problem("info", "percent", where, message, count=odd.count)]
         message = (
-            f"{tag}: outside {low:g}..{high:g} at {_points(odd.count)}, the first at step "
-            f"{odd.since_step:,}, the farthest {format_short(odd.worst)}; "
+            f"{tag}: outside {low:g}..{high:g} at {count_of(odd.count, 'point')}, the first at step "
+            f"{format_step(odd.since_step)}, the farthest {format_short(odd.worst)}; "
             "suspect the metric before the training"
         )
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
@@ -87,7 +87,10 @@ def _may_be_no_share(canonical: str) -> bool:
 def _vanished(where: str, series: Mapping[str, SeriesState], silence: Silence) -> list[Problem]:
     return [
         Problem(
-            "info", "vanished", where, f"{ticks.tag}: not written any more since step {ticks.last_step:,}"
+            "info",
+            "vanished",
+            where,
+            f"{ticks.tag}: not written any more since step {format_step(ticks.last_step)}",
         )
         for ticks in ended((each.ticks for each in series.values() if not each.plan.is_copy), silence)
     ]
@@ -103,16 +106,15 @@ def _of_run(where: str, table: Floats) -> list[Problem]:
     back = np.flatnonzero((walls < -CLOCK_SLACK) & (steps > 0))
     if len(back):
         at, by = int(table[back[0] + 1, 0]), -float(walls[back[0]])
-        message = f"the clock went back by {by:.0f} s at step {at:,}; times and pace are uncertain there"
+        message = (
+            f"the clock went back by {by:.0f} s at step {format_step(at)}; times and pace are uncertain there"
+        )
         found.append(Problem("info", "clock-jump", where, message, count=len(back)))
     usual = median(steps[steps > 0]) if (steps > 0).any() else 0.0
     holes = np.flatnonzero(steps > GAP_STEPS * usual)
     if usual and len(holes):
         begin, end = int(table[holes[0], 0]), int(table[holes[0] + 1, 0])
-        message = f"nothing is logged between steps {begin:,} and {end:,} (usual distance {usual:g})"
+        between = f"between steps {format_step(begin)} and {format_step(end)}"
+        message = f"nothing is logged {between} (usual distance {usual:g})"
         found.append(Problem("info", "gap", where, message, count=len(holes)))
     return found
-
-
-def _points(count: int) -> str:
-    return f"{count:,} point{'s' * (count != 1)}"

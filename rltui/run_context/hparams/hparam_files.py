@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rltui.common.display_text import quote
 from rltui.common.problem import Problem
+from rltui.draw.numbers import format_bytes
 from rltui.logs.local_file import LocalFile
 from rltui.logs.log_file_names import TRAINER_STATE
 from rltui.run_context.hparams.hparams import (
@@ -78,7 +79,7 @@ def read(place: Path, shown: str, wanted: Callable[[bytes], bool] | None = None)
             if place.name == TRAINER_STATE and size > MAX_FILE_BYTES:
                 data = _without_history(file.read_at(0, STATE_END), file.read_at(size - STATE_END, STATE_END))
             elif size > MAX_FILE_BYTES:
-                return _unreadable(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
+                return _unreadable(shown, f"{format_bytes(size)} is too large for settings; it is not read")
             else:
                 data = file.read_at(0, MAX_FILE_BYTES)
     except OSError as error:

@@ -18,6 +18,7 @@ import orjson
 
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem, ProblemLevel
+from rltui.draw.numbers import format_bytes
 from rltui.logs.formats.lines.text_lines import TextLines
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
@@ -42,7 +43,7 @@ MAX_HEADS = 300_000  # the oldest steps beyond that are left out and counted
 _BLOCK = 4 << 20  # bytes of one read
 _FIRST_BLOCK = 256 << 10  # the same for the first read of a file
 _MAX_LINE_BYTES = 64 << 20  # bytes; a longer line is left out
-_MAX_WHOLE_BYTES = 256 << 20  # bytes of a file that can only be read as a whole (gzip, parquet, tables)
+_MAX_WHOLE_BYTES = 256_000_000  # bytes of a file that can only be read as a whole (gzip, parquet, tables)
 _WHOLE_KINDS = frozenset({"table", "parquet", "traces", "database"})
 
 
@@ -258,7 +259,7 @@ class Catalog:
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
             if size > _MAX_WHOLE_BYTES:
-                limit = f"{_MAX_WHOLE_BYTES >> 20} MB"
+                limit = format_bytes(_MAX_WHOLE_BYTES)
                 message = f"is larger than {limit} and can be read only as a whole; it is left out"
                 self._report("warning", "too-large", file.shown, message)
                 return []

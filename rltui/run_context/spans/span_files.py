@@ -18,6 +18,7 @@ from pathlib import Path
 from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
+from rltui.draw.numbers import format_bytes
 from rltui.logs.local_file import LocalFile
 from rltui.run_context.nearby_folders import Folder, folders_near
 from rltui.run_context.spans import chrome_trace, span_lines, telescope_events
@@ -28,8 +29,8 @@ LINES = "timing_spans.jsonl"
 TABLES = ("files/events/block_live.zip", "files/events/tail.zip", "events/block_live.zip", "events/tail.zip")
 LINES_END = 1 << 20  # bytes at the end of a file of lines that are read
 PIECE = 1 << 20  # bytes
-ANNOTATIONS_LIMIT = 512 << 20  # decompressed bytes of a trace of which only annotations are read
-EVENTS_LIMIT = 64 << 20  # the same where all events are read
+ANNOTATIONS_LIMIT = 512_000_000  # decompressed bytes of a trace of which only annotations are read
+EVENTS_LIMIT = 64_000_000  # the same where all events are read
 MAX_ENTRIES = 2000  # of a folder
 MAX_TRACES = 3  # files that are tried
 RANKS_WRITE = 600.0  # seconds within which the ranks of a job write their traces
@@ -103,7 +104,7 @@ def _trace(file: LocalFile, name: str) -> LoggedSpans:
     for piece in _pieces(file, compressed=name.lower().endswith(".gz")):
         if read > (ANNOTATIONS_LIMIT if trace.annotated else EVENTS_LIMIT):
             found = trace.close(name)
-            return replace(found, notes=(*found.notes, f"the first {read >> 20} MB of {name} are read"))
+            return replace(found, notes=(*found.notes, f"the first {format_bytes(read)} of {name} are read"))
         trace.feed(piece)
         read += len(piece)
     return trace.close(name)

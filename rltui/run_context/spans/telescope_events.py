@@ -16,9 +16,10 @@ import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.common.display_text import clean
+from rltui.draw.numbers import format_bytes
 from rltui.run_context.spans.logged_spans import KEPT_STEPS, MAX_SPANS, LoggedSpans, Span, relative_spans
 
-MAX_TABLE_BYTES = 64 << 20  # a larger one is left out
+MAX_TABLE_BYTES = 64_000_000  # a larger one is left out
 TRAINER, INFRA, ROLLOUT = "trainer.parquet", "events_infra.parquet", "events_rollout.parquet"
 Table = Mapping[str, list[object]]
 
@@ -54,7 +55,7 @@ def _table(archive: zipfile.ZipFile, name: str, notes: list[str]) -> Table:
     if name not in archive.namelist():
         return {}
     if archive.getinfo(name).file_size > MAX_TABLE_BYTES:
-        notes.append(f"{name} is larger than {MAX_TABLE_BYTES >> 20} MB and left out")
+        notes.append(f"{name} is larger than {format_bytes(MAX_TABLE_BYTES)} and left out")
         return {}
     try:
         table = pyarrow.parquet.read_table(pyarrow.BufferReader(archive.read(name)))

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
-from rltui.draw.numbers import format_si
+from rltui.draw.numbers import format_bytes, format_progress
 from rltui.panes.context_panes.console_pane import LINES, console_end, console_findings_of
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
@@ -112,19 +112,19 @@ def _title(state: AppState, window: ConsoleWindow, width: int) -> Line:
     if levels.full:
         words = f"the last {words}"
     elif words and levels.begin:
-        words += f" in the last {format_si(window.size - levels.begin)}B"
+        words += f" in the last {format_bytes(window.size - levels.begin)}"
     left: list[Span] = [(f" {fit(window.path, max(width // 3, 16))}", "strong")]
     if len(paths) > 1 and window.path in paths:
         left.append((f"  {paths.index(window.path) + 1} of {len(paths)}", "accent"))
     if width >= 60:
-        left.append((f"   {format_si(window.size)}B", "dim"))
+        left.append((f"   {format_bytes(window.size)}", "dim"))
     left.append((f"   {words}", "dim"))
     right: list[Span] = []
     if state.console.level:
         right.append(
             (f"only {'errors' if state.console.level == 'error' else 'errors and warnings'}   ", "mark")
         )
-    place = "following" if state.console.at is None else f"{_share(window, state):.0%}"
+    place = "following" if state.console.at is None else format_progress(_share(window, state))
     right.append((f"{place} ", "good" if state.console.at is None else "dim"))
     return sides(left, right, width, back="bar")
 

@@ -6,6 +6,7 @@ import math
 
 from rltui.common.display_text import cell_width, fit
 from rltui.draw.cells import Span
+from rltui.draw.numbers import format_progress
 from rltui.panes.charts.curve import run_at_one_step
 from rltui.panes.pane_tabs import PANES
 from rltui.screen import shown_run
@@ -50,7 +51,7 @@ def _status(state: AppState, room: int) -> list[Span]:
     view = shown_run.run(state)
     pieces: list[Span] = []
     if state.loading is not None:
-        pieces.append((f"reading {state.loading:.0%}", "info"))
+        pieces.append((f"reading {format_progress(state.loading)}", "info"))
     if state.time.at_step is not None:  # the header shows which step
         pieces.append((f"{state.options.keys.hint_of('pause')}: newest", "mark"))
     if view is not None and run_at_one_step(view):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.common.display_text import cell_width, clean, count_of, fit
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
-from rltui.draw.numbers import format_short
+from rltui.draw.numbers import format_progress, format_short, format_step
 from rltui.logs.sample_layouts.sample import Sample, SampleHead
 from rltui.panes.render.sample_view import (
     SampleView,
@@ -75,7 +75,7 @@ def _words(head: SampleHead) -> str:
 def _title(state: AppState, overlay: SampleOverlay, width: int) -> Line:
     pane, head = samples(state), overlay.head
     place = next((at for at, one in enumerate(pane.rows, 1) if one.key == head.key), 0)
-    left: list[Span] = [(f" step {head.step:,}", "strong")]
+    left: list[Span] = [(f" step {format_step(head.step)}", "strong")]
     if head.reward is not None:
         left.append((f"  reward {format_short(head.reward)}", "text"))
     right: list[Span] = [(f"sample {place:,} of {len(pane.rows):,} " if place else "", "dim")]
@@ -103,7 +103,7 @@ def _foot(
         left.append((message, "strong"))
     elif drawn is not None and view is not None:
         last = min(drawn.top + drawn.rows, len(view.pieces))
-        left.append((f"{last / max(len(view.pieces), 1):.0%}", "dim"))
+        left.append((format_progress(last / max(len(view.pieces), 1)), "dim"))
         if overlay.query:
             left.append((f" · {count_of(len(drawn.found), 'line')} with {fit(overlay.query, 20)}", "mark"))
     folds = view is not None and (view.folded or overlay.unfolded)

@@ -24,7 +24,14 @@ from rltui.cli.printing import (
 )  # fmt: skip
 from rltui.common.display_text import count_of
 from rltui.common.markdown_text import in_markdown
-from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
+from rltui.draw.numbers import (
+    format_change,
+    format_seconds,
+    format_short,
+    format_si,
+    format_step,
+    format_value,
+)
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.baseline.speed_findings import speed_findings
@@ -129,7 +136,8 @@ def _print_about(
     else:
         emit_text(title, "  ")
     if sisters is not None:
-        emit_text(f"{sisters.words}, which {sisters.relation} ({sisters.tag} at step {sisters.step:,})")
+        where = f"{sisters.tag} at step {format_step(sisters.step)}"
+        emit_text(f"{sisters.words}, which {sisters.relation} ({where})")
     for finding in speed_findings(view, base):
         emit_text(f"{SEVERITY_GLYPH[finding.severity]} {finding.message}, {finding.since}")
     emit()
@@ -163,17 +171,13 @@ def _place(comparison: Comparison) -> str:
     return f"step {format_step(int(comparison.matched))}: medians over the last tenth of the way there"
 
 
-def _factor(percent: float) -> str:
-    """A large difference as a factor in three digits: `509x`."""
-    factor = 1 + abs(percent) / 100
-    return f"{float(f'{factor:.3g}'):,g}x"
-
-
 def _cells(difference: Difference) -> tuple[str, ...]:
     unit = difference.unit
     mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
     size = difference.percent
-    percent = "" if size is None else f"{size:+.1f}" if abs(size) < LARGE_PERCENTAGE else _factor(size)
+    percent = "" if size is None else f"{size:+.1f}"
+    if size is not None and abs(size) >= LARGE_PERCENTAGE:
+        percent = f"{format_short(1 + abs(size) / 100)}x"
     return (
         mark,
         difference.title,

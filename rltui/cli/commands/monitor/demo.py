@@ -14,7 +14,7 @@ import click
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.printing import emit, fail, leave, note
-from rltui.common.display_text import clean
+from rltui.common.display_text import clean, count_of
 from rltui.common.interpreter_settings import import_asyncio_without_ssl
 from rltui.demo import recording
 from rltui.demo.replay import Replay
@@ -130,7 +130,7 @@ def _save(names: Sequence[str], target: Path) -> None:
         found = recording.read(name)
         Replay(found, target).write_until(len(found.rows))
     where = clean(str(target))
-    emit(f"{len(names)} run{'s' * (len(names) != 1)} in {where}; try: rltui check {where}")
+    emit(f"{count_of(len(names), 'run')} in {where}; try: rltui check {where}")
 
 
 def _print_overview(folder: str) -> None:

@@ -24,7 +24,7 @@ from rltui.common.display_text import clean, count_of
 from rltui.common.problem import Problem
 from rltui.common.writable_paths import config_file
 from rltui.config import load_config
-from rltui.draw.numbers import format_seconds, format_si
+from rltui.draw.numbers import format_bytes, format_seconds, format_share
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
@@ -174,8 +174,8 @@ def _diagnostics(session: Session) -> list[Problem]:
 def _print_remote(remote: dict[str, Any]) -> None:
     _say(
         f"Remote: {clean(remote['url'])}: {remote['objects']:,} objects, "
-        f"{format_si(remote['bytes_copied'])}B mirrored in {clean(remote['mirror'])} "
-        f"(all mirrors: {format_si(remote['disk'])}B at most)"
+        f"{format_bytes(remote['bytes_copied'])} mirrored in {clean(remote['mirror'])} "
+        f"(all mirrors: {format_bytes(remote['disk'])} at most)"
     )
     _say(
         f"  a look every {remote['poll']:g} s while something changes, ever more rarely when nothing does: "
@@ -246,7 +246,7 @@ def _print_logs(report: dict[str, Any]) -> None:
         _say(f"Logs: {clean(place)} on {system}")
     _say(f"  {follow['noticing']}")
     _say(
-        f"  {count_of(follow['files'], 'log')}, {format_si(follow['bytes'])}B, "
+        f"  {count_of(follow['files'], 'log')}, {format_bytes(follow['bytes'])}, "
         f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} of them duplicates"
     )
     for remote in report["remote"]:
@@ -255,7 +255,8 @@ def _print_logs(report: dict[str, Any]) -> None:
         _say(f"  not all read within {READ_SECONDS:.0f} s; the figures below are of what was")
     for run in report["runs"]:
         known = f"{run['tags'] - run['unrecognised']} of {count_of(run['tags'], 'key')} known"
-        _say(f"  {run['run']}: {run['framework']} ({run['confidence']:.0%}: {run['reason']}), {known}")
+        why = f"{format_share(run['confidence'])}: {run['reason']}"
+        _say(f"  {run['run']}: {run['framework']} ({why}), {known}")
     for problem in report["diagnostics"]:
         _say(f"  {problem['level']}: {problem['path']}: {problem['message']}")
     unknown = list(report["unrecognised"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from rltui.common.display_text import count_of, quote
 from rltui.common.problem import CountedProblem, Problem
+from rltui.draw.numbers import format_bytes
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
 
 MAX_WAITS = 4  # reads for which zeros before text may be filled in
@@ -128,7 +129,7 @@ class TextLines:
     def _report_long(self) -> None:
         begin = self._long_line or 0
         length = self.offset - begin
-        message = f"a line of {length:,} bytes is longer than {self._cap >> 20} MiB and was skipped"
+        message = f"a line of {format_bytes(length)} is longer than {format_bytes(self._cap)} and was skipped"
         self._problems.append(Problem("warning", "long-line", self.path, message, begin, length))
 
     def _skip_zeros(self, file: File, data: bytes, final: bool) -> bytes:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.common.arrays import Floats, distinct, median
-from rltui.common.display_text import first_of, in_sentence
+from rltui.common.display_text import count_of, first_of, in_sentence
 from rltui.common.regex import regex
-from rltui.draw.numbers import format_duration
+from rltui.draw.numbers import format_duration, format_share
 from rltui.panes.answers.answer import Answer, Device, DeviceCell, DeviceTable, Fact, device_cell
 from rltui.panes.answers.answer_metrics import DeviceColumn, answer_metrics
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
@@ -75,9 +75,9 @@ def gpu_answer(run: RunValues) -> Answer | None:
     if run.at_step is None and (hint := job_hint(run.view)):
         notes.append(hint)
     several = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
-    facts = [Fact("GPUs", len(gpus), f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}{several}", plain=True)]
+    facts = [Fact("GPUs", len(gpus), f"{count_of(len(gpus), 'GPU')}{several}", plain=True)]
     facts += [
-        Fact(title, use, f"{_percent(use)} used during {in_sentence(title)}", plain=True)
+        Fact(title, use, f"{format_share(use)} used during {in_sentence(title)}", plain=True)
         for title, use, _ in in_phases
     ]
     return Answer(
@@ -145,21 +145,21 @@ def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]
         names = first_of([_name(gpu) for gpu in idle], 6)
         verb = "has" if len(idle) == 1 else "have"
         long = format_duration(min(gpu.idle_seconds for gpu in idle))
-        rest = f"the other{'s are' if len(others) > 1 else ' is'} {_percent(float(np.mean(others)))} used"
+        rest = f"the other{'s are' if len(others) > 1 else ' is'} {format_share(float(np.mean(others)))} used"
         text = f"{names} {verb} been idle for {long} while {rest}"
         if len(idle) > 1:
             text = f"{len(idle)} of {len(used)} GPUs idle: {text}"
     elif idle:
         text = "All GPUs are idle" if len(used) > 1 else "The GPU is idle"
     elif len(used) == 1:
-        text = f"The GPU is {_percent(means[id(used[0])])} used"
+        text = f"The GPU is {format_share(means[id(used[0])])} used"
     else:
         least = min(used, key=lambda gpu: means[id(gpu)])
-        text = f"GPUs are {_percent(float(np.mean(others)))} used"
-        text += f"; the least is {_name(least)}, {_percent(means[id(least)])}"
+        text = f"GPUs are {format_share(float(np.mean(others)))} used"
+        text += f"; the least is {_name(least)}, {format_share(means[id(least)])}"
     phase, _, idle_share = max(in_phases, key=lambda one: one[2], default=("", 0.0, 0.0))
     if idle_share >= IDLE:
-        text += f". GPUs idle {_percent(idle_share)} during {in_sentence(phase)}"
+        text += f". GPUs idle {format_share(idle_share)} during {in_sentence(phase)}"
     return f"{text}."
 
 
@@ -230,7 +230,3 @@ def _cells(gpus: Sequence[_Gpu], column: DeviceColumn) -> list[DeviceCell]:
 
 def _name(gpu: _Gpu) -> str:
     return f"GPU {gpu.number}" + (f" of node {gpu.node}" if gpu.node else "")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.common.arrays import in_both, median
-from rltui.draw.numbers import format_duration, format_si
+from rltui.draw.numbers import format_duration, format_short, format_si
 from rltui.panes.answers.accelerators.hardware import SourcedNumber, hardware_of
 from rltui.panes.answers.answer import Fact
 from rltui.panes.answers.answer_metrics import answer_metrics
@@ -105,7 +105,7 @@ def resource_facts(run: RunValues) -> list[Fact]:
     if spent is not None and count is not None:
         used = spent.value * count.value
         formula = f"{count.value:,.0f} GPUs ({count.source}) × {spent.source}"
-        text = f"{format_hours(used)} GPU-hours so far"
+        text = f"{format_short(used)} GPU-hours so far"
         facts.append(Fact("GPU-hours so far", used, text, formula=formula, plain=True))
     elif spent is not None:
         text = f"{format_duration(3600 * spent.value)} of steps so far"
@@ -115,8 +115,3 @@ def resource_facts(run: RunValues) -> list[Fact]:
         text = f"{format_si(tokens.value)} tokens so far"
         facts.append(Fact("tokens so far", tokens.value, text, formula=tokens.source, plain=True))
     return facts
-
-
-def format_hours(hours: float) -> str:
-    """`0.42`, `12.3`, `1,204`."""
-    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.3g}"

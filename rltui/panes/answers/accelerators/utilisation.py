@@ -132,7 +132,7 @@ def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | No
         )  # fmt: skip
         text = f"{head.title} is {head.text.strip()}, {how}"
         if head.change:
-            text += f", {100 * head.change:+.0f} % over {head.change_steps:,} steps"
+            text += f", {head.trend()}"
     else:
         text = "how busy the accelerators are (MFU) is not logged"
         if missing:
@@ -144,9 +144,9 @@ def _sentence(utilisation: list[Fact], rates: list[Fact], generation: float | No
             text = f"throughput is {rate}{how}; {text}"
         text = text[:1].upper() + text[1:]
     if generation is not None and generation >= BOUND:
-        text += f". Generation bounds a step: {100 * generation:.0f} % of its time"
+        text += f". Generation bounds a step: {format_share(generation)} of its time"
     elif generation is not None:
-        text += f". Generation takes {100 * generation:.0f} % of a step"
+        text += f". Generation takes {format_share(generation)} of a step"
     return text + "."
 
 

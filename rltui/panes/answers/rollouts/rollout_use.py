@@ -12,7 +12,7 @@ import numpy as np
 from rltui.common.arrays import Floats, Ints
 from rltui.common.display_text import count_of
 from rltui.draw.numbers import format_duration, format_share, format_short
-from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
+from rltui.panes.answers.accelerators.resources import accelerators, hours, resource_facts
 from rltui.panes.answers.answer import Amount, Answer, Fact, Share, formulas_of
 from rltui.panes.answers.answer_metrics import answer_metrics
 from rltui.panes.answers.rollouts.rollout_losses import (
@@ -176,7 +176,7 @@ def _cost(run: RunValues, lost: float) -> Fact | None:
     formula = COST
     if part is not None:
         total, formula = total * part, f"{COST} × generation's share of a step ({format_share(part)})"
-    amount = f"{format_hours(total)} GPU-hours" if count is not None else format_duration(3600 * total)
+    amount = f"{format_short(total)} GPU-hours" if count is not None else format_duration(3600 * total)
     return Fact(
         "lost rollouts cost", total, amount if part is not None else f"{amount} at most", formula=formula
     )

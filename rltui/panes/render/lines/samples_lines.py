@@ -8,7 +8,7 @@ from rltui.common.display_text import cell_width, clean, pad, some_of
 from rltui.common.markdown_text import in_markdown, markdown_table
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line
-from rltui.draw.numbers import format_plain
+from rltui.draw.numbers import format_plain, format_share
 from rltui.logs.records.record_keys import ended_at_limit
 from rltui.logs.sample_layouts.sample import Evaluation, SampleHead, SampleSummary
 from rltui.panes.context_panes.samples_pane import SamplesPane, headline
@@ -142,8 +142,8 @@ def _evaluation_cell(one: Evaluation | None) -> str:
     if one.passed is None:
         value = "no reward" if one.reward is None else f"mean {format_plain(one.reward)}"
         return f"{value} n={one.samples:,}"
-    at_k = "" if one.pass_at_k is None else f" @{one.k} {100 * one.pass_at_k:.0f}%"
-    return f"{100 * one.passed:.0f}%{at_k} n={one.samples:,}"
+    at_k = "" if one.pass_at_k is None else f" @{one.k} {format_share(one.pass_at_k)}"
+    return f"{format_share(one.passed)}{at_k} n={one.samples:,}"
 
 
 def samples_lines(pane: SamplesPane, summaries: Summaries, width: int) -> list[Line]:
@@ -219,7 +219,7 @@ def evaluations_markdown(pane: SamplesPane) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
+    return "" if value is None else format_share(value)
 
 
 def _record(head: SampleHead, known: SampleSummary | None) -> dict[str, object]:

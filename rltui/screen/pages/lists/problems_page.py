@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from rltui.common.display_text import fit
 from rltui.draw.cells import BLANK, Line, hanging, line, wrap
+from rltui.draw.numbers import format_step
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.rules.finding import Finding
@@ -51,7 +52,7 @@ def _problem(problem: TrainingProblem, findings: list[Finding], label_cells: int
     lines = [line((part, "strong")) for part in wrap(problem.title, width)]
     if worst is not None:
         glyph, role = SEVERITY_GLYPH[worst.severity], SEVERITY_ROLE[worst.severity]
-        text = f"{worst.title or worst.id}, since step {worst.since_step:,}"
+        text = f"{worst.title or worst.id}, since step {format_step(worst.since_step)}"
         lines += hanging(_label(f"{glyph} now", label_cells), "dim", text, role, width)
     for label, text in (("means", problem.meaning), ("look at", problem.look), ("do", problem.do)):
         lines += hanging(_label(label, label_cells), "dim", text, "text", width)
