@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -304,6 +305,23 @@ def format_duration(seconds: float) -> str:
         return f"{sign}{hours}h {minutes:02d}m"
     days, hours = divmod(hours, 24)
     return f"{sign}{days}d {hours:02d}h"
+
+
+def format_clock(wall: float) -> str:
+    """The local time of day of a wall time: `14:02:09`; `?` when unknown."""
+    return _local_time(wall, "%H:%M:%S")
+
+
+def format_moment(wall: float, now: float = math.inf) -> str:
+    """A local time: `2026-11-28 14:02`, without the date within a day of now; `?` when unknown."""
+    return _local_time(wall, "%H:%M" if abs(now - wall) < 86400 else "%Y-%m-%d %H:%M")
+
+
+def _local_time(wall: float, form: str) -> str:
+    try:
+        return time.strftime(form, time.localtime(wall))
+    except (OverflowError, ValueError, OSError):  # no time of any clock
+        return "?"
 
 
 def format_age(seconds: float | None) -> str:

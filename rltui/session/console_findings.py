@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from rltui.common.problem import Severity
+from rltui.draw.numbers import format_clock
 from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.rules.run_status.measured_pace import finished, steps_between_points
 from rltui.rules.run_status.planned_steps import planned
@@ -77,7 +77,7 @@ def _is_done(run: Run, steps: int | None) -> bool:
 def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> Finding:
     failure = found.failure
     place = f"line {found.line:,} of {found.path}" if found.line else f"byte {found.offset:,} of {found.path}"
-    at = "" if found.wall_time is None else f", {time.strftime('%H:%M:%S', time.localtime(found.wall_time))}"
+    at = "" if found.wall_time is None else f", {format_clock(found.wall_time)}"
     went_on = "; the training went on" if over else ""
     message = failure.message
     if failure.general:  # the exception says more than that there was one

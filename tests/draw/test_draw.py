@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ from rltui.draw.numbers import (
     format_age,
     format_bytes,
     format_change,
+    format_clock,
     format_duration,
+    format_moment,
     format_plain,
     format_progress,
     format_range,
@@ -225,9 +228,18 @@ def test_a_share_has_one_text(share: float, text: str) -> None:
     assert format_share(share) == text
 
 
-def test_shares_sizes_and_steps_are_formatted_in_one_module() -> None:
-    """No other module makes percents, sizes or steps by a format of its own."""
-    own = re.compile(r"\.\d%\}|f\} %|\} ?[kMG]i?B\b|\}B\b|>> 20\}|step:,\}")
+def test_times_of_a_clock_have_one_text() -> None:
+    """A moment has its date unless it is of the last day; a time that no clock shows is unknown."""
+    wall = time.mktime((2025, 11, 20, 1, 2, 9, 0, 0, -1))
+    assert format_clock(wall) == "01:02:09"
+    assert format_moment(wall) == format_moment(wall, wall + 86400) == "2025-11-20 01:02"
+    assert format_moment(wall, wall + 3600) == "01:02"
+    assert {format_clock(other) for other in (math.nan, math.inf, 1e300)} == {"?"}
+
+
+def test_shares_sizes_steps_and_times_are_formatted_in_one_module() -> None:
+    """No other module makes percents, sizes, steps or times of a clock by a format of its own."""
+    own = re.compile(r"%H:%M|\.\d%\}|f\} %|\} ?[kMG]i?B\b|\}B\b|>> 20\}|step:,\}")
     folder = Path(numbers.__file__).parents[1]
     found = [
         f"{path.relative_to(folder)}: {text.strip()}"

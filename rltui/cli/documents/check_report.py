@@ -13,7 +13,7 @@ from rltui.common.display_text import cell_width, count_of, some_of
 from rltui.common.markdown_text import in_markdown, markdown_table
 from rltui.common.problem import Problem, ProblemLevel, merged
 from rltui.draw.cells import wrap
-from rltui.draw.numbers import format_age, format_duration, format_step
+from rltui.draw.numbers import format_age, format_duration, format_moment, format_step
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
@@ -33,7 +33,6 @@ MAX_OK_RUNS = 100  # runs without findings that are listed; further ones are cou
 MAX_RUN_NAMES = 3  # of a problem that several runs have
 LONG = 20  # lines after which the worst runs are named again, where a terminal still shows them
 MAX_WORST_RUNS = 5  # that are named there
-DAY = 86_400.0  # seconds
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = RUN_HEALTHS[::-1]
 _LEVELS: tuple[ProblemLevel, ...] = ("error", "warning", "info")
@@ -175,8 +174,7 @@ def _common(one: CommonFinding) -> str:
     """`41 runs stalled since 02:10 on node17: sweep/a, sweep/b, sweep/c and 38 more`."""
     count = f"{len(one.runs):,} runs"
     if one.since is not None:
-        day = "" if time.time() - one.since < DAY else "%Y-%m-%d "
-        at = time.strftime(f"{day}%H:%M", time.localtime(one.since))
+        at = format_moment(one.since, time.time())
         said = f"{count} stalled since {at}{f' on {one.host}' if one.host else ''}"
     else:
         first, last = one.steps or (0, 0)

@@ -12,6 +12,7 @@ from rltui.cli.documents.check_report import symbols
 from rltui.cli.follow.followed_session import FollowedSession
 from rltui.cli.printing import emit, emit_json, need_reader, note
 from rltui.config import Config
+from rltui.draw.numbers import format_clock
 from rltui.logs.delivery import Delivery
 from rltui.many_runs.evaluate_shard import with_written_values
 from rltui.rules.finding import Finding, as_json
@@ -89,5 +90,5 @@ class FindingReporter:
                 data["finding"] = as_json(with_written_values(run, finding))
             emit_json(data)
         else:
-            emit(f"{time.strftime('%H:%M:%S')} {symbol} {run.shown_name}: {message}")
+            emit(f"{format_clock(time.time())} {symbol} {run.shown_name}: {message}")
         sys.stdout.flush()

@@ -21,7 +21,7 @@ from rltui.cli.follow.wait_conditions import (
 from rltui.cli.printing import about, emit, note
 from rltui.common.display_text import clean
 from rltui.config import Config
-from rltui.draw.numbers import format_step
+from rltui.draw.numbers import format_clock, format_step
 from rltui.logs.delivery import Delivery
 from rltui.many_runs.evaluate_shard import verdict_of, with_written_values
 from rltui.rules.finding import as_json as finding_json
@@ -136,5 +136,5 @@ def _report_new(view: RunView, seen: set[str]) -> None:
     seen.add(view.name)
     step = "no step yet" if view.run.last_step is None else f"step {format_step(view.run.last_step)}"
     state = view.liveness(time.time()).word
-    emit(f"{time.strftime('%H:%M:%S')} {view.shown_name}: {view.framework}, {state}, {step}")
+    emit(f"{format_clock(time.time())} {view.shown_name}: {view.framework}, {state}, {step}")
     sys.stdout.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from rltui.common.arrays import Floats
 from rltui.draw.axis_ticks import round_steps, time_steps
-from rltui.draw.numbers import format_duration, format_si, format_step
+from rltui.draw.numbers import format_duration, format_moment, format_si, format_step
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_tabs import overview_tables
@@ -200,7 +199,4 @@ def at_text(at: float, axis: Axis) -> str:
         return f"point {round(at)}"
     if axis != "wall":
         return f"{format_si(at)} {axis}"
-    try:
-        return time.strftime("%b %d %H:%M", time.localtime(at))
-    except (OverflowError, ValueError, OSError):
-        return "?"
+    return format_moment(at)
