@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints
+from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.value_range import shares_of
 
@@ -71,8 +71,7 @@ def _farther_extremes(low: Floats, high: Floats, last: float) -> Floats:
     """
     # halves: sums and differences of huge floats would overflow
     low_half, high_half = low / 2, high / 2
-    middles = np.sort(low_half / 2 + high_half / 2)
-    centre = middles[(len(middles) - 1) // 2] / 2 + middles[len(middles) // 2] / 2
+    centre = median(low_half / 2 + high_half / 2)
     found: Floats = np.where(high_half - centre >= centre - low_half, high, low)
     if math.isfinite(last) and len(found) > 1:
         if abs(found[-1] / 2 - centre / 2) > abs(found[-2] / 2 - centre / 2) and found[-1] != last:

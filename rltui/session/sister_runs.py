@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints, median
+from rltui.common.arrays import Floats, Ints, median, median_of_sorted
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_short, format_step
 from rltui.logs.run_names import without_numbers
@@ -267,16 +267,10 @@ def _median_and_deviation(table: Floats) -> tuple[Floats, Floats]:
     finite = np.isfinite(table)
     known = np.where(finite, table, np.nan)
     count = finite.sum(axis=0)
-    median_level = _medians(known, count)
+    median_level = median_of_sorted(np.sort(known.T, axis=1), count)
     factor = np.array([_mad_correction(each) for each in count.tolist()])
-    return median_level, factor * NORMAL * _medians(np.abs(known - median_level), count)
-
-
-def _medians(columns: Floats, count: Ints) -> Floats:
-    """(n,) median of the values of each column without NaN; NaN where there is none."""
-    ranked, at = np.sort(columns, axis=0), np.arange(columns.shape[1])
-    found: Floats = (ranked[(count - 1) // 2, at] + ranked[count // 2 % len(ranked), at]) / 2
-    return found
+    away = np.sort(np.abs(known - median_level).T, axis=1)
+    return median_level, factor * NORMAL * median_of_sorted(away, count)
 
 
 def _mad_correction(count: int) -> float:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.common.arrays import median
 from rltui.common.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -113,12 +114,12 @@ def life_of(run: Run) -> Life | None:
         if series.first_step is not None:
             tags.append(tag)
             first.append(series.first_step)
-    strides = np.diff(walls[:, 0].astype(np.int64))
+    strides = np.diff(walls[:, 0])
     forward = strides[strides > 0]
     if len(tags) < MIN_TAGS or not len(forward):
         return None
     begins = Counter(first)
     return Life(
         run.name, frozenset(tags), run.first_wall, run.last_wall,
-        max(begins, key=lambda step: (begins[step], -step)), last, float(np.sort(forward)[len(forward) // 2]),
+        max(begins, key=lambda step: (begins[step], -step)), last, median(forward),
     )  # fmt: skip

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.common.arrays import quantile
+from rltui.common.arrays import medians, quantile
 from rltui.rules.evaluated_series.evaluated_moments import Moments
-from rltui.rules.evaluated_series.robust_statistics import medians
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.evaluated_series.ticks import CAP, Ticks
 from rltui.rules.evaluator import Evaluator

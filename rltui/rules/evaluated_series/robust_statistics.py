@@ -1,4 +1,4 @@
-"""Robust statistics: medians of windows, and the Mann-Kendall test for trends."""
+"""Robust statistics: errors of rates, and the Mann-Kendall test for trends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints, distinct
+from rltui.common.arrays import Floats, Ints, distinct, median_of_sorted
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 MEDIAN_OF_THREE = 0.67  # its deviation relative to that of one value, for normal noise
@@ -41,36 +41,6 @@ def rate_error(rates: Floats) -> float:
     return MEDIAN_OF_THREE * math.sqrt(0.25 * float(np.diff(known).min()))
 
 
-def medians(rows: Floats) -> Floats:
-    """Median of each row of (m, n), n > 0; NaN if it contains NaN."""
-    table = np.sort(rows, axis=1)
-    return np.where(np.isnan(table[:, -1]), np.nan, middle(table))
-
-
-def middle(table: Floats) -> Floats:
-    """Median of each sorted row of (m, n), n > 0, without NaN."""
-    size = table.shape[1]
-    if size % 2:
-        return table[:, size // 2]
-    found: Floats = (table[:, size // 2 - 1] + table[:, size // 2]) / 2
-    return found
-
-
-def medians_of(table: Floats, have: Ints) -> Floats:
-    """Median of the last `have[k]` values of each row k of (m, n); the values before are NaN; NaN for none.
-
-    `have` is ascending. Sorts the table in place.
-    """
-    table.sort(axis=1)
-    size = table.shape[1]
-    if have[0] >= size:
-        return middle(table)
-    flat, begin = table.ravel(), np.arange(0, table.size, size)
-    found: Floats = (flat[begin + np.maximum(have - 1, 0) // 2] + flat[begin + have // 2]) / 2
-    found[: int(have.searchsorted(1))] = np.nan
-    return found
-
-
 def trend_length(ticks: Ints) -> Ints:
     """Ticks of a trend for a run of so many ticks: about the last fifth; 0 with too few."""
     return _LENGTHS[np.searchsorted(_REACHED, ticks, side="right")]
@@ -97,7 +67,7 @@ def _pairs(count: int) -> tuple[Ints, Ints, float]:
 def part_medians(rows: Floats) -> Floats:
     """(m, TREND_PARTS) medians of the parts of (m, n) rows, n a multiple of TREND_PARTS."""
     width = rows.shape[1] // TREND_PARTS
-    return middle(np.sort(rows.reshape(-1, width), axis=1)).reshape(-1, TREND_PARTS)
+    return median_of_sorted(np.sort(rows.reshape(-1, width), axis=1)).reshape(-1, TREND_PARTS)
 
 
 def rise(parts: Floats) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints, median
+from rltui.common.arrays import Floats, Ints, median, median_of_sorted
 from rltui.rules.evaluated_series.evaluated_moments import Moments
 from rltui.rules.evaluated_series.kept_results import kept
 from rltui.rules.evaluated_series.means_with_errors import RunMeans
@@ -21,8 +21,6 @@ from rltui.rules.evaluated_series.robust_statistics import (
     TREND_LENGTHS,
     TREND_PARTS,
     concordance,
-    medians_of,
-    middle,
     part_medians,
     rise,
 )
@@ -140,7 +138,7 @@ class RollingWindow:
         if first < len(self.at):
             table = self._table(first, length, 0)
             table.sort(axis=1)
-            found[first:] = middle(table)
+            found[first:] = median_of_sorted(table)
         return found
 
     @kept
@@ -149,7 +147,7 @@ class RollingWindow:
         found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
         if first < len(self.at) and length >= BEFORE_MIN:
             table = self._table(first, self._used_columns(length, skip), skip)
-            found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
+            found[first:] = _median_of_last(table, self._moments.have(length, skip)[first:])
         return found
 
     @kept
@@ -161,7 +159,7 @@ class RollingWindow:
             away = self._table(first, self._used_columns(BEFORE, skip), skip)
             away -= usual[first:, None]
             np.abs(away, out=away)
-            found[first:] = NORMAL * medians_of(away, self._moments.have(BEFORE, skip)[first:])
+            found[first:] = NORMAL * _median_of_last(away, self._moments.have(BEFORE, skip)[first:])
         return found
 
     @kept
@@ -169,7 +167,7 @@ class RollingWindow:
         """(m,) robust deviation of the same from differences of neighbours, unaffected by trends."""
         rows = self.rows(max(self._used_columns(BEFORE, skip), 2), skip)
         away = np.abs(rows[:, 1:] - rows[:, :-1])
-        return NEIGHBOURS * medians_of(away, self._moments.have(BEFORE - 1, skip + 1))
+        return NEIGHBOURS * _median_of_last(away, self._moments.have(BEFORE - 1, skip + 1))
 
     @kept
     def loudest(self, skip: int) -> Floats:
@@ -190,7 +188,7 @@ class RollingWindow:
         """(m,) robust deviation from second differences of recent ticks, unaffected by a steady climb."""
         rows = self.rows(BENT)
         away = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
-        return NORMAL * medians_of(away, np.clip(self.at - 1, 0, BENT - 2)) / BENDS
+        return NORMAL * _median_of_last(away, np.clip(self.at - 1, 0, BENT - 2)) / BENDS
 
     @kept
     def spread(self, length: int) -> Floats:
@@ -206,7 +204,7 @@ class RollingWindow:
         """Median, lowest and highest of the first ticks; NaN with too few."""
         start = self.ticks.start
         known = len(start) >= START
-        return (sorted(start)[START // 2], min(start), max(start)) if known else (np.nan,) * 3
+        return (median(start), min(start), max(start)) if known else (np.nan,) * 3
 
     @kept
     def extremes(self, length: int) -> tuple[Floats, Floats]:
@@ -230,13 +228,13 @@ class RollingWindow:
         moments = self._moments.course
         parts = np.empty((len(moments), TREND_PARTS))
         for row, end in enumerate(self.at[moments].tolist()):
-            parts[row] = middle(np.sort(self._parts_of_run(end), axis=1))
+            parts[row] = median_of_sorted(np.sort(self._parts_of_run(end), axis=1))
         return Course(moments, parts)
 
     def course_noise(self, moment: int) -> float:
         """Robust deviation within the parts of the whole run, at one moment."""
         held = self._parts_of_run(int(self.at[moment]))
-        return NORMAL * median(np.abs(held - middle(np.sort(held, axis=1))[:, None]).ravel())
+        return NORMAL * median(np.abs(held - median_of_sorted(np.sort(held, axis=1))[:, None]).ravel())
 
     def _parts_of_run(self, at: int) -> Floats:
         """(12, n) the ticks up to a position in equal parts, without the first few if necessary."""
@@ -278,7 +276,7 @@ class RollingWindow:
         found = np.full(len(self), np.nan)
         for chosen, rows, parts in self._trends():
             away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - parts[:, :, None])
-            found[chosen] = NORMAL * middle(np.sort(away.reshape(len(rows), -1), axis=1))
+            found[chosen] = NORMAL * median_of_sorted(np.sort(away.reshape(len(rows), -1), axis=1))
         return found
 
     @kept
@@ -291,3 +289,12 @@ class RollingWindow:
                 rows = self._rows(self.at[begin:end], length, 0)
                 found.append((slice(begin, end), rows, part_medians(rows)))
         return found
+
+
+def _median_of_last(table: Floats, have: Ints) -> Floats:
+    """Median of the last `have[k]` values of each row k of (m, n); the values before are NaN; NaN for none.
+
+    `have` is ascending. Sorts the table in place.
+    """
+    table.sort(axis=1)
+    return median_of_sorted(table, have if have[0] < table.shape[1] else None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.common.arrays import medians
 from rltui.rules.condition_states import ConditionStates, IdleRange, first_tick, stays_idle
-from rltui.rules.evaluated_series.robust_statistics import medians
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.rule import Rule
 

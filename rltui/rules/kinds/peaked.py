@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.common.arrays import median_of_sorted
 from rltui.rules.condition_states import ConditionStates, stays_idle
 from rltui.rules.evaluated_series.robust_statistics import rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
@@ -29,7 +30,7 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         return None if idle else ConditionStates(on, off, value, limit, began.__getitem__, upward=False)
     held = window.ticks.value[: window.end]
     shown = np.lib.stride_tricks.sliding_window_view(held, LEVEL)
-    level = np.sort(shown, axis=1)[:, LEVEL // 2]  # level[i] is of the ticks i .. i + LEVEL - 1
+    level = median_of_sorted(np.sort(shown, axis=1))  # level[i] is of the ticks i .. i + LEVEL - 1
     best = np.maximum.accumulate(level)
     lowest = np.minimum.accumulate(level)
     last = window.at - LEVEL + 1

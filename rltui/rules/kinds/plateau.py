@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from rltui.common.arrays import Floats
+from rltui.common.arrays import Floats, median_of_sorted
 from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_tick, stays_idle
-from rltui.rules.evaluated_series.robust_statistics import NORMAL, concordance, middle
+from rltui.rules.evaluated_series.robust_statistics import NORMAL, concordance
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.rule import Rule
 
@@ -121,7 +121,9 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     chosen = np.flatnonzero(on)
     if len(chosen):
         rows = window.rows_at(chosen, length)
-        first, last = (middle(np.sort(part, axis=1)) for part in (rows[:, :third], rows[:, -third:]))
+        first, last = (
+            median_of_sorted(np.sort(part, axis=1)) for part in (rows[:, :third], rows[:, -third:])
+        )
         on[chosen] = (np.abs(last - first) <= least[chosen]) & (np.abs(_trend_z(rows)) < TREND_Z)
     return ConditionStates(on, ~on & ~np.isnan(level), level, least, first_tick(window, length))
 
@@ -149,7 +151,7 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
         return None
     chosen = np.flatnonzero(on)
     away = np.abs(window.rows_at(chosen, length) - level[chosen, None])
-    noise = NORMAL * middle(np.sort(away, axis=1))
+    noise = NORMAL * median_of_sorted(np.sort(away, axis=1))
     noise = np.fmax(noise, np.fmin(window.jitter(0), window.bend())[chosen])
     noise = np.fmax(noise, _change(window)[chosen])
     least = BEST * noise + 1e-9

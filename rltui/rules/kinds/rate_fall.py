@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from rltui.common.arrays import Floats, distinct
+from rltui.common.arrays import Floats, distinct, median
 from rltui.rules.condition_states import ConditionStates, stays_idle
 from rltui.rules.evaluated_series.change_point import onset_of_fall
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
@@ -56,6 +56,6 @@ def _error(rates: Floats, first: int, newest: int) -> float:
         return math.inf
     responses = min(1 / float(np.diff(known).min()), MOST)
     level = float((rates[:first].sum() + rates[-newest:].sum()) / (first + newest))
-    jumps = float(np.median(np.abs(np.diff(rates))))  # of normal noise, 0.954 deviations
+    jumps = median(np.abs(np.diff(rates)))  # of normal noise, 0.954 deviations
     deviation = max(math.sqrt(level * (1 - level) / responses), jumps / 0.954)
     return deviation * math.sqrt(1 / first + 1 / newest)

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.common.arrays import Floats
+from rltui.common.arrays import Floats, medians
 from rltui.rules.condition_states import ConditionStates, IdleRange, first_in, stays_idle, within_times
-from rltui.rules.evaluated_series.robust_statistics import medians
 from rltui.rules.evaluated_series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.rule import Rule
 

@@ -30,10 +30,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rltui.common.arrays import Bools, Floats, Ints, distinct
+from rltui.common.arrays import Bools, Floats, Ints, distinct, medians
 from rltui.metrics.glossary_files import SHARE, bounds_of
 from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
-from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, medians, rate_error
+from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, rate_error
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.rule import Rule
 

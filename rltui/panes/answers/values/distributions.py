@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints, in_both
+from rltui.common.arrays import Floats, Ints, in_both, quantiles
 from rltui.logs.batch import QUANTILES
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.answer import Band, Ridge
@@ -165,7 +165,7 @@ def _sample_ridge(
     if not by_step:
         return None
     steps, all_steps = sorted(by_step), len(steps)
-    table = np.array([np.quantile(np.array(by_step[step]), SHARES) for step in steps])
+    table = np.array([quantiles(by_step[step], QUANTILES) for step in steps])
 
     def counts(part: Ints, edges: Floats) -> Floats:
         together = np.concatenate([np.array(by_step[steps[at]]) for at in part])
