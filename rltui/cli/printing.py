@@ -163,10 +163,11 @@ def note_omitted(heads: Sequence[str]) -> None:
         note(f"no room for {', '.join(heads)}")
 
 
-def emit_text(text: str, indent: str = "") -> None:
+def emit_text(text: str, indent: str = "", *, cut_words: bool = True) -> None:
     """Print a sentence; a terminal that is too narrow for it gets lines broken at blanks.
 
-    indent: before the second line and those after it.
+    indent: before the second line and those after it; the first keeps its own. cut_words: False leaves words
+    whole that are longer than a line.
     """
     width = text_width(cell_width(text))
     if width >= cell_width(text):
@@ -174,8 +175,10 @@ def emit_text(text: str, indent: str = "") -> None:
         return
     from rltui.draw.cells import wrap  # not needed by most commands
 
-    first, *rest = wrap(text, width - cell_width(indent)) or [""]
-    emit(first)
+    begin = text[: len(text) - len(text.lstrip())]
+    room = width - max(cell_width(begin), cell_width(indent))
+    first, *rest = wrap(text, room, cut_words=cut_words) or [""]
+    emit(f"{begin}{first}")
     for part in rest:
         emit(f"{indent}{part}")
 

@@ -190,7 +190,10 @@ def _wrapped(lines: Sequence[tuple[str, str, str]], width: int, folded: int) -> 
 
 
 def wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
-    """A line in pieces of at most `width` cells, broken after blanks if possible; their sum is the line."""
+    """A line in pieces of at most `width` cells, broken after blanks if possible; their sum is the line.
+
+    Unlike those of `wrap` they keep all blanks, as code needs, and their places in the line, as matches do.
+    """
     at = 0
     while True:
         ahead = text[at : at + 4 * width]  # combining marks take no cell

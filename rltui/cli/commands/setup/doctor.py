@@ -5,9 +5,7 @@ from __future__ import annotations
 import locale
 import os
 import platform
-import shutil
 import sys
-import textwrap
 import time
 from collections import Counter
 from importlib import metadata
@@ -19,7 +17,7 @@ from rltui import __version__
 from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, REQUESTS, LogDir, readable_logdirs
 from rltui.cli.job_report import job_lines, job_report
-from rltui.cli.printing import emit, emit_json
+from rltui.cli.printing import emit, emit_json, emit_text
 from rltui.common.display_text import clean, count_of
 from rltui.common.problem import Problem
 from rltui.common.writable_paths import config_file
@@ -210,14 +208,9 @@ def _unrecognised(session: Session) -> dict[str, int]:
 
 
 def _say(text: str) -> None:
-    """Print a line of the report; on a terminal it is wrapped with indentation."""
-    if not sys.stdout.isatty():
-        emit(text)
-        return
-    width = max(shutil.get_terminal_size().columns, 20)
-    indent = " " * (len(text) - len(text.lstrip()))
-    emit(textwrap.fill(text.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}    ",
-                       break_long_words=False, break_on_hyphens=False))  # fmt: skip
+    """Print a line of the report; on a terminal it is wrapped with indentation, and paths stay whole."""
+    begin = " " * (len(text) - len(text.lstrip()))
+    emit_text(text, f"{begin}    ", cut_words=False)
 
 
 def _print(report: dict[str, Any]) -> None:
