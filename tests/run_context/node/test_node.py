@@ -82,7 +82,7 @@ def test_the_pane_says_what_is_whose() -> None:
     table = node_table(reading)
     assert [cell.text for cell in table.devices[0].cells] == ["97.0 %", "76.2 %", "668 W", "71.0 °C", "power"]
     assert [device.note for device in table.devices] == ["", "", "no process of yours"]
-    assert process_lines(reading)[0] == "python 812: 60.0GB on GPU 0, 340 % CPU, 82.0GB of the host"
+    assert process_lines(reading)[0] == "python 812: 60 GB on GPU 0, 340 % CPU, 82 GB of the host"
     for width in (20, 40, 80, 140):
         lines: list[Line] = device_lines(table, width, None)
         assert all(line.width <= width for line in lines)
