@@ -20,20 +20,11 @@ import click
 
 from rltui.cli.exit_codes import WRONG
 from rltui.common.display_text import cell_width, clean, pad
+from rltui.common.extras import EXTRAS, install_hint
 from rltui.common.markdown_text import in_markdown, markdown_table
 
 MIN_WIDTH = 40  # cells of a line on a terminal
 _MAX_SEARCHED = 10_000  # files and folders of a LOGDIR that are searched for an empty log
-
-EXTRAS = {
-    "parquet": "pyarrow",
-    "mcp": "mcp",
-    "ray": "ray",
-    "dask": "distributed",
-    "slurm": "submitit",
-    "png": "cairosvg",
-    "remote": "fsspec",
-}  # extra in `pyproject.toml` -> the package that it installs
 
 
 class CommandError(click.ClickException):
@@ -112,9 +103,8 @@ def progress_line() -> Iterator[Callable[[str], object] | None]:
 
 def require_extra(extra: str, purpose: str) -> None:
     """End the command with 2 and an installation hint if an optional dependency is missing."""
-    package = EXTRAS[extra]
-    if importlib.util.find_spec(package) is None:
-        fail(f"{purpose} needs {package}, which is not installed: pip install 'rltui[{extra}]'")
+    if importlib.util.find_spec(EXTRAS[extra]) is None:
+        fail(f"{purpose} {install_hint(extra)}")
 
 
 def emit_table(

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import click
 
-from rltui.cli.printing import EXTRAS, fail, progress_line, require_extra
+from rltui.cli.printing import fail, progress_line, require_extra
 from rltui.common.display_text import clean
+from rltui.common.extras import EXTRAS
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.writable_paths import is_url
 from rltui.many_runs.engine import NAMES, Engine, EngineError, available_processors

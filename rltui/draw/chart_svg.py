@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rltui.common.arrays import Floats, contiguous_parts
+from rltui.common.extras import install_hint
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.cells import cut
@@ -157,7 +158,7 @@ def as_png(svg: str) -> bytes:
     try:
         from cairosvg import svg2png
     except ImportError:
-        raise NoPngError("PNG needs cairosvg, which is not installed: pip install 'rltui[png]'") from None
+        raise NoPngError(f"PNG {install_hint('png')}") from None
     except OSError:
         raise NoPngError("PNG needs the cairo library: apt install libcairo2, or the like") from None
     return bytes(svg2png(bytestring=svg.encode(), scale=2.0))

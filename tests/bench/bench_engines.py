@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from rltui.cli.printing import EXTRAS
+from rltui.common.extras import EXTRAS
 from tests.bench.bench_shards import write_tree
 
 RUNS = 300

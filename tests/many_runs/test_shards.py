@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rltui.cli.printing import EXTRAS
+from rltui.common.extras import EXTRAS
 from rltui.many_runs import evaluate_shard
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.evaluate_shard import ShardResult

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.common.extras import EXTRAS, install_hint
 from tests.support.commands.in_process import rltui
 from tests.support.runs.checked_runs import environment
 
@@ -195,3 +196,15 @@ def test_type_comments_stand_where_types_are_checked() -> None:
     tests = {path.relative_to(ROOT).as_posix(): path.read_text() for path in ROOT.glob("tests/**/*.py")}
     found = [name for name, text in tests.items() if ignore.search(text)]
     assert found and [name for name in found if not name.startswith(tuple(checked))] == []
+
+
+def test_every_extra_has_a_hint_in_one_place() -> None:
+    """Each extra for users has the hint that installs it, and no other module spells one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra in project["optional-dependencies"].keys() - {"dev", "docs"}:
+        assert install_hint(extra).endswith(f" not installed: pip install 'rltui[{extra}]'")
+        assert extra not in EXTRAS or install_hint(extra).startswith(f"needs {EXTRAS[extra]}, which is ")
+    spelled = [
+        path.name for path in (ROOT / "rltui").rglob("*.py") if "pip install 'rltui" in path.read_text()
+    ]
+    assert spelled == ["extras.py"]

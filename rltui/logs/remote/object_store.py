@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rltui.common.display_text import quote
+from rltui.common.extras import install_hint
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.common.worker_thread import in_thread
@@ -152,7 +153,7 @@ class ObjectStore:
         if self._system is None:
             protocol = self._protocol
             if importlib.util.find_spec("fsspec") is None:
-                raise StoreError("needs fsspec, which is not installed: pip install 'rltui[remote]'")
+                raise StoreError(install_hint("remote"))
             from fsspec.core import url_to_fs
 
             # A cached listing of fsspec lacks new objects. There is no cache for SFTP.

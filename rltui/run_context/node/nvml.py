@@ -12,11 +12,12 @@ from types import ModuleType
 from typing import TypeVar
 
 from rltui.common.display_text import clean
+from rltui.common.extras import install_hint
 from rltui.run_context.node.node_reading import DriverError, GpuReading, Process
 
 T = TypeVar("T")
 DRIVER = Path("/proc/driver/nvidia/version")
-MISSING = "GPUs of this machine need nvidia-ml-py and psutil: pip install 'rltui[gpu]'"
+MISSING = f"reading the GPUs of this machine {install_hint('gpu')}"
 # Bits of nvmlClocksThrottleReasons (NVML API reference).
 THROTTLE_REASONS = {0x4: "power", 0x8: "hardware", 0x20: "heat", 0x40: "heat", 0x80: "power"}
 

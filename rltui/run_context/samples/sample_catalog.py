@@ -17,6 +17,7 @@ from pathlib import Path
 import orjson
 
 from rltui.common.display_text import clean
+from rltui.common.extras import install_hint
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.draw.numbers import format_bytes
 from rltui.logs.formats.lines.text_lines import TextLines
@@ -282,8 +283,7 @@ class Catalog:
         if kind == "parquet":
             rows = _parquet_rows(content)
             if rows is None:
-                message = "needs pyarrow: pip install 'rltui[parquet]'"
-                self._report("warning", "missing-extra", file.shown, message)
+                self._report("warning", "missing-extra", file.shown, install_hint("parquet"))
                 return []
             return parquet_samples(rows, file.match)
         text = gzip.decompress(content)

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from rltui.common.display_text import clean
+from rltui.common.extras import install_hint
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_bytes
@@ -84,7 +85,7 @@ def _read(place: str, name: str, parse: _Parse, known: LoggedSpans) -> LoggedSpa
     except (OSError, zlib.error, zipfile.BadZipFile):
         return NO_SPANS
     except ImportError:
-        return LoggedSpans(notes=(f"{clean(name)} needs pyarrow: pip install 'rltui[parquet]'",))
+        return LoggedSpans(notes=(f"{clean(name)} {install_hint('parquet')}",))
 
 
 def _lines(file: LocalFile, name: str) -> LoggedSpans:
