@@ -11,7 +11,8 @@ from rltui.common.arrays import Floats, Ints, median
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.value_range import shares_of
 
-_BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇"], np.uint32)  # a full block would touch the line above
+BLOCKS = "▁▂▃▄▅▆▇"  # heights in a line of cells; a full block would touch the line above
+_BLOCKS = np.array([ord(char) for char in BLOCKS], np.uint32)
 _BLANK = ord(" ")
 NON_FINITE = "×"  # a NaN or infinity was logged in this column
 

@@ -32,7 +32,7 @@ from rltui.draw.numbers import (
     format_value,
     short_step,
 )
-from rltui.draw.sparkline import sparkline
+from rltui.draw.sparkline import BLOCKS, sparkline
 from rltui.draw.value_range import stable_range, widened
 
 NAN = float("nan")
@@ -44,6 +44,14 @@ def test_a_one_step_spike_survives_in_its_column() -> None:
     high = np.zeros(8)
     high[3] = 10.0
     assert sparkline(low, high, 0.0, 10.0).text == "▁▁▁▇▁▁▁▁"
+
+
+def test_blocks_of_lines_below_each_other_do_not_touch() -> None:
+    """Sparklines, rows of histograms and histories of GPUs share the heights, without the full block."""
+    assert "█" not in BLOCKS
+    folder = Path(numbers.__file__).parents[1]
+    spelled = [path.name for path in folder.rglob("*.py") if "▁▂▃▄▅▆▇" in path.read_text()]
+    assert sorted(spelled) == ["sparkline.py", "symbols.py"]  # the latter says what ASCII has in their place
 
 
 def test_a_sparkline_ends_at_the_level_of_the_last_value() -> None:

@@ -10,14 +10,13 @@ from rltui.common.arrays import Floats, Ints
 from rltui.common.display_text import cell_width, pad
 from rltui.draw.cells import Line, Span, crop, cut, line
 from rltui.draw.numbers import format_range, format_seconds, format_step
-from rltui.draw.sparkline import resampled
+from rltui.draw.sparkline import BLOCKS, resampled
 from rltui.draw.value_range import shares_of
 from rltui.panes.answers.answer import Band, Gantt, Ridge
 
 AXIS = 8  # cells of the values left of a band
 LABEL = 15  # cells of the steps left of a ridge
 MAX_CELLS = 100  # of a band; a wider one shows no more
-HEIGHTS = " ▁▂▃▄▅▆▇█"
 OUTER, INNER, MIDDLE = ("░", "band"), ("▒", "info"), ("█", "accent")  # glyphs and roles of bands
 NAME, SECONDS = 24, 10  # cells of names and durations of a Gantt chart
 
@@ -79,13 +78,13 @@ def ridge_lines(ridge: Ridge, width: int, rows: int) -> list[Line]:
     words = f"   share of values, {ridge.source}"
     lines = [line((f" {ridge.title}", "text"), (words, "dim"))]
     tables = [_bins(row, cells) for _, row in shown]
-    most = max(float(table.max()) for table in tables)
+    most, heights = max(float(table.max()) for table in tables), len(BLOCKS)
     for (steps, _), table in zip(shown, tables, strict=True):
         first, last = (format_step(step) for step in steps)
         label = f"step {first}" if first == last else f"{first}–{last}"
         # A bin with any values has at least the lowest height.
-        level = np.where(table > 0, np.clip(np.ceil(8 * table / most), 1, 8), 0).astype(int)
-        bars = "".join(HEIGHTS[one] for one in level)
+        level = np.where(table > 0, np.clip(np.ceil(heights * table / most), 1, heights), 0)
+        bars = "".join(f" {BLOCKS}"[one] for one in level.astype(int).tolist())
         lines.append(line((f" {pad(label, LABEL - 2, right=True)} ", "faint"), (bars, "accent")))
     ends = format_range(ridge.low, ridge.high, ridge.unit)
     gap = " " * max(cells - cell_width(ends[0]) - cell_width(ends[1]), 1)

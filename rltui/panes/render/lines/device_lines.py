@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from rltui.common.display_text import cell_width, count_of, fit, pad
 from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
-from rltui.draw.sparkline import resampled
+from rltui.draw.sparkline import BLOCKS, resampled
 from rltui.draw.symbols import SHADES, segment_look
 from rltui.panes.answers.answer import Device, DeviceCell, DeviceTable
 
 CELL = 11
 GPUS = "GPUs"  # the title of a node without a name
 MIN_HISTORY = 12  # cells
-LEVELS = "▁▂▃▄▅▆▇█"
 HOT = 0.9  # of a column's scale, from which a value is emphasised
 
 
@@ -64,7 +63,7 @@ def _role(cell: DeviceCell) -> str:
 
 def _levels(values: Sequence[float], cells: int) -> str:
     return "".join(
-        " " if not math.isfinite(value) else LEVELS[min(int(value * len(LEVELS)), len(LEVELS) - 1)]
+        " " if not math.isfinite(value) else BLOCKS[min(int(value * len(BLOCKS)), len(BLOCKS) - 1)]
         for value in resampled(values or (math.nan,), cells).tolist()
     )
 
