@@ -262,11 +262,11 @@ def _columns(prefix: str, whole: Mapping[str, object]) -> Iterator[tuple[str, Co
     for key, value in whole.items():
         if isinstance(value, dict) and prefix.count("/") < NESTING:
             yield from _columns(f"{prefix}{key}/", value)
-        elif isinstance(value, list) and len(value) >= MIN_LENGTH and all(map(_is_number, value)):
+        elif isinstance(value, list) and len(value) >= MIN_LENGTH and all(map(_is_number_or_null, value)):
             yield prefix + key, value
 
 
-def _is_number(value: object) -> bool:
+def _is_number_or_null(value: object) -> bool:
     return value is None or type(value) in (int, float)
 
 

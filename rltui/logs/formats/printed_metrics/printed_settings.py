@@ -29,7 +29,9 @@ def printed_settings(line: str) -> dict[str, object] | None:
     settings = dict(_settings(node))
     if not _MESSAGE_KEYS.isdisjoint(settings):
         return None
-    words = any(isinstance(value, bool | str) and not _is_number(value) for value in settings.values())
+    words = any(
+        isinstance(value, bool | str) and not _is_text_of_number(value) for value in settings.values()
+    )
     return settings if len(settings) >= FEWEST and words else None
 
 
@@ -49,7 +51,7 @@ def _settings(node: ast.expr) -> Iterator[tuple[str, object]]:
             yield name, known
 
 
-def _is_number(value: object) -> bool:
+def _is_text_of_number(value: object) -> bool:
     """Whether a text is a number: newer trainers print rows of metrics as texts."""
     if not isinstance(value, str):
         return False

@@ -375,7 +375,7 @@ def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], wid
     for cells in columns[1:]:
         spans.append(("  ", "text"))
         if cells.column is None:
-            spans += _trend(state, run, cells.width)
+            spans += _trend(run, cells.width)
             continue
         text = cells.column.text(run)
         if cells.id == "metric":
@@ -401,7 +401,7 @@ def _why_role(run: RunFacts) -> str:
     return health_role(run) if run.health != "ok" else "warn"
 
 
-def _trend(state: AppState, run: RunFacts, cells: int) -> list[Span]:
+def _trend(run: RunFacts, cells: int) -> list[Span]:
     spark = run.trend(cells)
     if spark is None:
         return [(" " * cells, "text")]
