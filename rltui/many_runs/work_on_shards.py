@@ -6,7 +6,6 @@ The executors of Ray, Dask and Slurm come from optional packages, which are impo
 from __future__ import annotations
 
 import contextlib
-import gc
 import multiprocessing
 import os
 import signal
@@ -69,9 +68,7 @@ def _begin_worker() -> None:
     """Prepare a worker process: the driver handles signals, and the worker ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interpreter_settings.hide_numpy_warnings()
-    gc.freeze()  # imported modules are never garbage
-    # Nor are the runs of a shard until it is evaluated: collecting more often takes 5 % of the time.
-    gc.set_threshold(20_000)
+    interpreter_settings.collect_seldom()
     threading.Thread(target=_end_with_driver, daemon=True).start()
 
 

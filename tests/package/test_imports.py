@@ -125,3 +125,9 @@ def test_only_formats_that_a_name_may_be_of_are_loaded() -> None:
     assert "rltui.logs.formats.trackers.sqlite_file" in loaded_by(
         f"{ask}; r.could_be_container('/a/mlflow.db')"
     )
+
+
+def test_garbage_collection_is_set_in_one_place() -> None:
+    """Settings of the interpreter stand beside their measurements, in one module."""
+    users = [path.name for path in (ROOT / "rltui").rglob("*.py") if "import gc\n" in path.read_text()]
+    assert users == ["interpreter_settings.py"]
