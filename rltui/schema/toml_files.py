@@ -166,7 +166,8 @@ def modules_of(kind: object) -> set[Path]:
 def statements(text: str) -> dict[KeyPath, tuple[int, int]]:
     """By path of keys, the line (from 1) and offset in characters of the first statement that sets it.
 
-    text: valid TOML. Stops at statements of so many lines that parsing them repeatedly would be slow.
+    text: valid TOML. Stops at statements of so many lines that parsing them repeatedly would be slow. (Items
+    of tomlkit 0.15 have no positions, and it parses 88 kB in 230 ms, which takes 32 here.)
     """
     found: dict[KeyPath, tuple[int, int]] = {}
     counts: dict[KeyPath, int] = {}  # tables in each list of tables
