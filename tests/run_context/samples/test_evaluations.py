@@ -84,9 +84,9 @@ def test_the_command_and_the_pane_show_them(tmp_path: Path) -> None:
     ]
     assert [(one["step"], one["pass_rate"], one["k"], one["pass_at_k"]) for one in lines] == [
         (5, 0.25, 2, 0.5), (10, 0.5, 2, 0.5)]  # fmt: skip
-    assert "25% @2 50% n=4" in rltui("samples", tmp_path, "--evaluations").out
+    assert "25 % @2 50 % n=4" in rltui("samples", tmp_path, "--evaluations").out
     assert (
-        "| val | 10 | 50.0 % | 50.0 % (k=2) |"
+        "| val | 10 | 50 % | 50 % (k=2) |"
         in rltui("samples", tmp_path, "--evaluations", "--format", "markdown").out
     )
     (catalog,) = catalogs_of([str(tmp_path / "r")]).values()
