@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rltui.draw.numbers import NEGLIGIBLE_CHANGE, SHARE, format_plain, format_ticks
+from rltui.draw.numbers import NEGLIGIBLE_CHANGE, SHARE, format_bound, format_plain, format_ticks
 
 FEW_TICKS = 3  # of a small chart
+TICK_CELLS = 7  # of a label of a small chart
 UNITS_IN_TICKS = ("s", "ms", "percent", SHARE)
 _ROUND = (1, 5, 2, 2.5, 4)  # times a power of ten: the distances of ticks, the roundest first
 MINUTES = 120  # seconds from which times are given in minutes
@@ -82,11 +83,18 @@ def _times_power(factor: int, power: int) -> str:
 
 
 def few_ticks(low: float, high: float, unit: str = "", *, log: bool = False) -> list[tuple[float, str]]:
-    """About three round values from `low` to `high` (decimal logarithms where `log`), with their unit."""
+    """About three round values from `low` to `high` (decimal logarithms where `log`), with their unit.
+
+    One in the middle where they differ only in digits that an axis of a card has no room for.
+    """
     if log:
         return _few_log_ticks(low, high, unit)
     values = _few_steps(low, high, unit) if low < high else [float(f"{low:.3g}")]
-    return list(zip(values, format_ticks(values, unit), strict=True))
+    texts = format_ticks(values, unit)
+    if max(map(len, texts)) > TICK_CELLS:
+        middle = values[len(values) // 2]
+        return [(middle, format_bound(middle, unit))]
+    return list(zip(values, texts, strict=True))
 
 
 def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]]:

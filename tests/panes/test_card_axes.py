@@ -92,6 +92,11 @@ def test_ticks_near_each_other_are_told_apart() -> None:
     assert len(set(format_ticks([1_000_000.0, 1_000_005.0, 1_000_010.0]))) == 3
 
 
+def test_ticks_that_a_card_cannot_tell_apart_are_one() -> None:
+    """A schedule that has only begun keeps one label, which is not cut: `0.0…001` is no number."""
+    assert [text for _, text in few_ticks(0.00029999, 0.00030001, "rate")] == ["3.0e-4"]
+
+
 # ---- a card
 
 

@@ -110,4 +110,5 @@ def test_an_unhealthy_end_is_marked_without_colour() -> None:
     assert "!" not in healthy and high.count("!") == 1 and both.count("!") == 2
     assert len(healthy) == len(high) == len(both) == 17
     assert text(0.4, 0.4).strip() == "0.40!"
+    assert text(-7.3e-6, -1.2e-6).strip() == "-7.3e-6!…-1.2e-6!"  # long ends are not cut
     assert text(math.nan, math.nan).strip() == "–"

@@ -349,8 +349,10 @@ def range_text(row: Row, drawn: Curve, width: int) -> str:
     if low == high or drawn.is_constant:
         word = "always " if drawn.points > 1 else ""
         return pad(_centre(f"{word}{ends[0]}{last}".rstrip(), width), width)
-    side = (width - 3) // 2
-    return f"{pad(ends[0], side, right=True)}{first}… {pad(f'{ends[1]}{last}'.rstrip(), side)}"
+    side, upper = (width - 3) // 2, f"{ends[1]}{last}".rstrip()
+    if max(cell_width(ends[0]), cell_width(upper)) > side:  # without its blanks it is not cut
+        return pad(_centre(f"{ends[0]}{first.strip()}…{upper}", width), width)
+    return f"{pad(ends[0], side, right=True)}{first}… {pad(upper, side)}"
 
 
 def _centre(text: str, width: int) -> str:
