@@ -108,3 +108,15 @@ def test_the_start_of_an_answer_is_that_of_a_finding() -> None:
     assert found is not None
     (said,) = re.findall(r"ntropy is .*? from ([\d.]+) at the start", found.sentence)
     assert format_short(float(said)) == told
+
+
+def test_the_start_of_a_run_that_breaks_at_once_is_that_before_it_broke() -> None:
+    """A score of 0.125 that is 0 from the second of a hundred steps on was not 0.0125 at the start."""
+    values = {"critic/score/mean": [0.125, *[0.0] * 99], "actor/lr": [0.05] * 100}
+    view = run(values, steps=100)
+    (before,) = {
+        one.before for found in view.evaluator.findings() for one in found.evidence if "score" in one.tag
+    }
+    assert before == pytest.approx(0.125)
+    found = answer_of(view, "reward")
+    assert found is not None and "Score is 0, down from 0.125 at the start" in found.sentence

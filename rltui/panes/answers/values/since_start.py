@@ -94,16 +94,23 @@ def change_since_start(
     change = since_start(run, tag)
     if change is None:
         return "with too few points to tell a trend" if more_is_better else ""
-    told = _start_in_findings(run, tag)
+    told = _start_in_findings(run, tag, change)
     return (change if told is None else change._replace(start=told)).words(
         now, text, more_is_better=more_is_better
     )
 
 
-def _start_in_findings(run: RunValues, tag: str) -> float | None:
-    """The level at the start that the message of a finding on a tag states: a reader must not see two."""
-    if run.at_step is not None:
+def _start_in_findings(run: RunValues, tag: str, change: SinceStart) -> float | None:
+    """The level at the start that a finding on a tag states: a reader must not see two.
+
+    That is what its message says of the start, or the level before an onset within the first tenth of the run
+    if it is farther from the end than the mean of that tenth, which has values after the onset among them.
+    """
+    first, last = run.view.run.series[tag].first_step, run.view.run.series[tag].last_step
+    if run.at_step is not None or first is None or last is None:
         return None
+    early = first + (last - first) * ENDS / PARTS
+    gap = abs(change.start - change.end) + SAME * max(abs(change.start), abs(change.end))
     return next(
         (
             evidence.before
@@ -111,7 +118,10 @@ def _start_in_findings(run: RunValues, tag: str) -> float | None:
             for evidence in finding.evidence
             if evidence.name == tag
             and evidence.before is not None
-            and f"{format_short(evidence.before)} at the start" in finding.message
+            and (
+                (evidence.since_step <= early and abs(evidence.before - change.end) > gap)
+                or f"{format_short(evidence.before)} at the start" in finding.message
+            )
         ),
         None,
     )
