@@ -288,6 +288,16 @@ def test_policy_and_critic_say_level_and_trend() -> None:
     )
 
 
+def test_what_is_never_finite_is_told_first() -> None:
+    """A critic pane whose explained variance is NaN says so, not only that the value loss fell."""
+    values = {
+        "critic/vf_explained_var": [float("nan")] * 60,
+        "critic/vf_loss": np.linspace(9, 1, 60).tolist(),
+    }
+    said = answer("critic", values, steps=60).sentence
+    assert said.startswith("Explained variance is NaN; value loss is 1.000, "), said
+
+
 def test_self_play_is_told_by_its_rating() -> None:
     """The rating comes before the return, which opponents that learn keep even."""
     rise = [1200.0 + 5 * at for at in range(60)]

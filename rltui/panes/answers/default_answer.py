@@ -43,17 +43,21 @@ def validation_answer(run: RunValues) -> Answer | None:
 
 def default_answer(run: RunValues, pane: str) -> Answer | None:
     """The answer of one of these panes; None for a run that logs none of its quantities."""
-    logged = []
+    logged, undefined = [], []
     for quantity in answer_metrics().pane[pane]:
         values = run.find(quantity.metric)
         if values is not None and run.name(values.tag).pane == pane:
             logged.append((quantity, values))
+        elif values is None and (word := run.never_finite(quantity.metric)):
+            undefined.append(f"{quantity.word} is {word}")
     if not logged:
         return None
     if run.at_step is None:  # what is wrong comes first; with little room the sentence has one quantity
         wrong = {tag for one in run.view.evaluator.findings() if one.rank for tag in one.metrics}
         logged.sort(key=lambda item: item[1].tag not in wrong)
-    text = "; ".join(_clause(run, quantity, values) for quantity, values in logged[:SENTENCE_QUANTITIES])
+    undefined = undefined[: SENTENCE_QUANTITIES - 1]  # first: what it would say is missing
+    clauses = [_clause(run, quantity, values) for quantity, values in logged[:SENTENCE_QUANTITIES]]
+    text = "; ".join((*undefined, *clauses)[:SENTENCE_QUANTITIES])
     facts = []
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
         value, unit = _level(values, quantity), glossary().metrics[quantity.metric].unit

@@ -177,6 +177,18 @@ class RunValues:
         numbered = set(self.numbered_like(best.tag))
         return _joined(best.tag, [values for values in candidates if values.tag in numbered])
 
+    def never_finite(self, canonical: str) -> str:
+        """`NaN` or `infinite`: what all recent values of a metric in training are; else empty.
+
+        Empty for a metric that writers fill with NaN where there is no such quantity.
+        """
+        tags = [tag for tag in self.tags(canonical) if not self.name(tag).held_out]
+        if canonical.startswith(metric_roles().nan_if_undefined):
+            return ""
+        found = [self.of(tag) for tag in tags]
+        broken = next((values.broken for values in found if values.broken is not None), None)
+        return "" if broken is None or any(len(values.value) for values in found) else broken[1]
+
     def numbered_like(self, tag: str) -> list[str]:
         """The tags of a metric in copies of the same environment, itself among them: `rank_0/env-3`."""
         name = self.name(tag)
