@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.config.user_config import Config, UserPane
 from rltui.screen.saved_layout import SavedLayout, save_layout
 from rltui.screen.start import build
 from tests.support.runs.made_run import NOW, believable
@@ -69,6 +70,16 @@ def test_hiding_undoes_itself() -> None:
     screen.press("V")
     assert "cannot be hidden" in screen.message
     for pane, tab in (("reward-model", "reward model"), ("perf", "MFU")):  # as its tab is called
+        screen.go(pane)
+        screen.press("V")
+        assert screen.message.startswith(f"{tab} is hidden")
+
+
+def test_a_hidden_pane_is_called_by_its_own_title() -> None:
+    """A title of the configuration is on the tab, and in the words on hiding it."""
+    config = Config(panes={"policy": UserPane("actor"), "mine": UserPane("My things", ("actor/lr",))})
+    screen = opened(believable(config=config))
+    for pane, tab in (("policy", "actor"), ("mine", "My things")):
         screen.go(pane)
         screen.press("V")
         assert screen.message.startswith(f"{tab} is hidden")

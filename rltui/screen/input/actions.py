@@ -286,7 +286,9 @@ def _hide(state: AppState, pane: str) -> None:
     hidden = state.saved.hidden
     if pane == "overview" and hidden:  # hiding goes to the overview, so that the key undoes itself
         pane = hidden[-1]
-    title = PANES[pane].tab if pane in PANES else pane
+    view = shown_run.run(state)
+    own = None if view is None else view.names.pane_titles.get(pane)
+    title = own or (PANES[pane].tab if pane in PANES else pane)
     if pane in hidden:
         hidden.remove(pane)
         state.notify(f"{title} is among the tabs again")
