@@ -191,7 +191,8 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
     # The part that the sentence takes its numbers from.
     quoted = parts[0] if any(f"{{{key}}}" in symptom.message for key in ("value", "because")) else None
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
-    for part in parts:
+    # Of two parts on a series, such as a crash and no gain since the first step, the one that began with it.
+    for part in sorted(parts, key=lambda part: part.since_step < since):
         found = evidence_of(part, quoted=part is quoted)
         evidence.setdefault(found.name, found)
         if part is quoted:  # another part on this series may hold for longer, but the numbers are of this one

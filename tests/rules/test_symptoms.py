@@ -206,6 +206,17 @@ def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
     assert moved._replace(before=1.0, now=1.0, worst=None).course() == "1.000"  # it did not move
 
 
+def test_evidence_begins_with_the_symptom_and_not_with_the_run() -> None:
+    """Of a reward that crashed and so gained nothing since the first step, the crash is told."""
+    reward = np.concatenate((np.linspace(0.3, 0.8, 150) + 0.02 * NOISE.normal(size=150), flat(0.03, 1300)))
+    entropy = np.concatenate((flat(0.6, 150), flat(0.01, 1300)))
+    found = evaluator_of({"reward.mean": reward, "policy.entropy": entropy}).findings()
+    symptom = next(one for one in found if one.id == "policy-collapsed")
+    onsets = {one.tag: one.since_step for one in symptom.evidence}
+    assert symptom.since_step > 100
+    assert onsets["reward.mean"] >= symptom.since_step, onsets
+
+
 def test_a_held_out_score_is_told_from_its_own_level() -> None:
     """It was never where the training pairs are that it trails."""
     told = next(f for f in evaluator_of(SYMPTOMS["preference-overfit"]).findings() if f.symptom)
