@@ -19,6 +19,7 @@ from rltui.panes.pane_tabs import RunCounter, overview_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import headline_of, sentence_of
 from rltui.rules.run_status.liveness import GONE, Liveness
+from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
     from rltui.run_context.jobs.scheduler import Job
@@ -154,6 +155,15 @@ class Header(NamedTuple):
     def points_text(self) -> str:
         """`48.7k points`."""
         return f"{format_si(self.points)} {'point' if self.points == 1 else 'points'}"
+
+
+def onset_age(view: RunView, step: int, now: float) -> str:
+    """`4m ago`: when a live or stalled run was at a step; empty if that is not known exactly."""
+    alive = view.liveness(now)
+    if alive.state not in ("live", "stalled") or not alive.age_known:
+        return ""
+    wall = RunAtStep(view.run, step).wall_time
+    return format_age(coarse_age(max(now - wall, 0.0))) if math.isfinite(wall) else ""
 
 
 def coarse_age(seconds: float) -> float:

@@ -56,6 +56,17 @@ def test_evidence_stands_in_order_of_onset_with_its_curve() -> None:
     assert abs((third - first) / 48 - (230 - 122) / 300) < 0.08
 
 
+def test_a_finding_of_a_live_run_says_how_long_ago_it_began() -> None:
+    """Who is called asks since when; of a run that is over the step is enough, and the past has no now."""
+    assert "✖ the policy broke · since step 122, 25m ago   policy" in "\n".join(lines_of(findings()))
+    over = broken()
+    over.end()
+    screen = opened(over)
+    screen.press("f")
+    assert "✖ the policy broke · since step 122   policy" in "\n".join(lines_of(screen))
+    assert "ago" not in "\n".join(lines_of(findings("["))[4:])
+
+
 def test_consequences_are_folded() -> None:
     """A symptom counts what it explains; a key shows and hides it, on the overview it is a number."""
     screen = findings()

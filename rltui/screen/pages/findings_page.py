@@ -5,6 +5,7 @@ from __future__ import annotations
 from rltui.common.problem import merged
 from rltui.draw.cells import BLANK, Line, Span, hanging, line
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
+from rltui.panes.header import onset_age
 from rltui.panes.render.lines.evidence_lines import FindingBlock, finding_block, no_findings
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown_run
@@ -74,8 +75,10 @@ def _block(
         handled = state.acknowledgements.status(view.name, finding, state.options.clock())
     told = handled or resolved or nested or view is None
     rows = [] if told else evidence_rows(state, finding)
+    known = view is not None and not (told or finding.console) and shown_run.past_findings(state) is None
     block = finding_block(
         finding, width, view=None if told else view, rows=rows, nested=nested, handled=handled,
+        age=onset_age(view, finding.since_step, state.options.clock()) if known and view is not None else "",
         window=None if told or view is None else shown_run.window(state, view),
         selected=state.selection.evidence % len(rows) if selected and rows else -1,
     )  # fmt: skip

@@ -64,12 +64,14 @@ def finding_block(
     nested: bool = False,
     handled: str = "",
     selected: int = -1,
+    age: str = "",
 ) -> FindingBlock:
     """The title and onset of a finding; with a run also its message, evidence, advice and what to check next.
 
     `nested`: a symptom explains it; `handled`: a note that it was acknowledged or snoozed.
+    `age`: how long ago it began, left out without room.
     """
-    lines = _head(finding, width, handled, nested=nested)
+    lines = _head(finding, width, handled, age, nested=nested)
     if view is None or window is None:
         return FindingBlock(lines)
     if finding.title and finding.message not in ("", finding.title):
@@ -88,7 +90,7 @@ def finding_block(
     return FindingBlock(lines, first, count)
 
 
-def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[Line]:
+def _head(finding: Finding, width: int, handled: str, age: str, *, nested: bool) -> list[Line]:
     """The title and onset of a finding; nested ones are indented."""
     resolved = finding.state == "resolved"
     role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
@@ -96,6 +98,8 @@ def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[L
     indent = "   " if nested else ""
     text = f"{handled}: {finding_text(finding)}" if handled else finding_text(finding)
     lines = hanging(f"{indent} {glyph} ", role, text, role, width - 1)
+    if age and lines[-1].width + cell_width(age) + 2 <= width:
+        lines[-1] = line(*lines[-1].spans, (f", {age}", role))
     if lines[-1].width + cell_width(finding.pane) + 3 <= width:
         lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
     return lines
