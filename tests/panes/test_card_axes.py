@@ -237,6 +237,8 @@ def test_what_is_always_nan_because_there_is_none_is_not_measured() -> None:
     lines = card(row)
     assert sum("not measured: always written as nan" in line for line in lines) == 1
     assert row.value_text == "unreported" and is_constant(row)
+    infinite = row_of(np.r_[np.full(STEPS - 1, np.inf), np.nan], canonical="policy.action_std")
+    assert infinite.value_text == "NaN"  # somebody computed it
 
 
 def test_a_negated_key_says_so() -> None:

@@ -159,7 +159,8 @@ class Row:
         if self.main is None or self.main.count < PLACEHOLDER_POINTS:
             return False
         if canonical.startswith(metric_roles().nan_if_undefined):
-            return self.main.nonfinite == self.main.count
+            undefined = self.main.nonfinite == self.main.count  # an infinite value was computed
+            return undefined and not bool(np.isinf(self.main.recent().value).any())
         return canonical.startswith(metric_roles().zero_if_unknown) and self.main.extent() == (0.0, 0.0)
 
     @property
