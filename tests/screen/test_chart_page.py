@@ -275,3 +275,14 @@ def test_superseded_points_get_their_range_and_their_words() -> None:
     assert f"attempt 1, to {last}" in legend and "┈" in legend
     assert page.drawn.x[1] == max(before[1], last)
     assert f"to step {last}" in screen.message
+
+
+def test_keys_for_another_metric_say_where_there_is_none() -> None:
+    """At the last and at the first metric of the pane the keys do nothing, which is said."""
+    screen = opened_with(run(a=X, b=X))
+    screen.press("up")
+    assert screen.message == "the first metric here; / finds others"
+    screen.press("down")
+    assert screen.message == "" and screen.overlays[0].row.tag == "b"  # type: ignore[union-attr]
+    screen.press("tab")
+    assert screen.message == "the last metric here; / finds others"

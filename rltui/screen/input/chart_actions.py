@@ -226,9 +226,13 @@ def _smooth(state: AppState, chart: ChartOverlay, action: str) -> None:
 
 
 def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
+    evidence = state.selection.evidence
     navigation.move_selection(state, by)
     row = shown_pane.selected(state)
-    if row is not None:
+    if row is not None and row.tag == chart.row.tag and state.selection.evidence == evidence:
+        key = state.options.keys.hint_of("filter")
+        state.notify(f"the {'last' if by > 0 else 'first'} metric here; {key} finds others")
+    elif row is not None:
         chart.row, chart.y_range, chart.log = row, None, None
         finding = shown_run.selected_finding(state) if navigation.on_findings(state) else None
         axis = chart_axis(state)
