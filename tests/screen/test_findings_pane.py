@@ -168,3 +168,17 @@ def test_a_pane_without_findings_says_how_much_was_judged() -> None:
         screen.press("f")
         assert said in screen.text(120, 30)
         assert said in "\n".join(one.text for one in findings_text(run, NOW, 120))
+
+
+@pytest.mark.parametrize("key", ["tab", "down"])
+def test_a_chart_stays_at_the_last_evidence(key: str) -> None:
+    """After the last metric of the last finding it is kept, which is said: the pane below does not turn."""
+    screen = findings("enter")
+    shown = set()
+    for _ in range(12):
+        assert isinstance(screen.overlays[-1], ChartOverlay) and screen.pane == "findings"
+        shown.add(screen.overlays[-1].row.tag)
+        screen.frame(140, 45)
+        screen.press(key)
+    assert shown == {"actor/lr", "actor/entropy", "actor/grad_norm", "actor/ppo_kl"}
+    assert screen.message == "the last metric here; / finds others"

@@ -226,13 +226,14 @@ def _smooth(state: AppState, chart: ChartOverlay, action: str) -> None:
 
 
 def _turn_row(state: AppState, chart: ChartOverlay, by: int) -> None:
-    evidence = state.selection.evidence
-    navigation.move_selection(state, by)
+    before = state.selection.row, state.selection.evidence
+    navigation.move_selection(state, by, stop=True)
     row = shown_pane.selected(state)
-    if row is not None and row.tag == chart.row.tag and state.selection.evidence == evidence:
+    if row is None or before == (state.selection.row, state.selection.evidence):
+        state.selection.row, state.selection.evidence = before  # a resolved finding has no chart
         key = state.options.keys.hint_of("filter")
         state.notify(f"the {'last' if by > 0 else 'first'} metric here; {key} finds others")
-    elif row is not None:
+    else:
         chart.row, chart.y_range, chart.log = row, None, None
         finding = shown_run.selected_finding(state) if navigation.on_findings(state) else None
         axis = chart_axis(state)

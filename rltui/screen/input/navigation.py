@@ -146,8 +146,11 @@ def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
     return [known.get(row.tag, finding.since_step) for row in rows]
 
 
-def turn_evidence(state: AppState, by: int) -> None:
-    """Select the next or previous evidence, also of other findings; after the last go to the next pane."""
+def turn_evidence(state: AppState, by: int, *, stop: bool = False) -> None:
+    """Select the next or previous evidence, also of other findings.
+
+    After the last one go to the next pane; with `stop`, as below a chart, stay there.
+    """
     selection, count = state.selection, len(shown_run.listed_findings(state))
     to = selection.evidence + by
     if 0 <= to < len(shown_pane.rows(state)):
@@ -155,7 +158,8 @@ def turn_evidence(state: AppState, by: int) -> None:
         return
     finding = finding_selected(state) + by
     if not 0 <= finding < count:
-        turn_pane(state, by)
+        if not stop:
+            turn_pane(state, by)
         return
     selection.row = str(finding)
     selection.evidence = 0 if by > 0 else max(len(shown_pane.rows(state)) - 1, 0)
@@ -314,7 +318,7 @@ def turn_branch(state: AppState, *, is_open: bool) -> bool:
 def move_selection(state: AppState, by: int, *, stop: bool = False) -> None:
     """Move the selection by some rows, with `stop` only if it stays within the list."""
     if on_findings(state):
-        turn_evidence(state, by)
+        turn_evidence(state, by, stop=stop)
         return
     if state.selection.pane == HPARAMS:
         pane = hparams(state)
