@@ -129,6 +129,15 @@ def test_long_names_leave_room_for_the_best_values() -> None:
     assert heads.split() == ["run", "last", "best", "@step", "step"], heads
 
 
+def test_a_reason_with_room_beside_it_hides_no_best_value() -> None:
+    """At 80 columns, two runs with short names and a reason of a few words show all that fits."""
+    made = [short_run("good"), short_run("bad")]
+    made[1].found = [finding(title="the policy collapsed", since_step=156)]
+    page = run_list(made).frame(80, 24)
+    assert page.lines[1].text.split()[:5] == ["run", "last", "best", "@step", "step"]
+    assert any("the policy collapsed @156" in line.text for line in page.lines)
+
+
 def test_the_selected_run_of_a_long_narrow_list_is_in_sight_with_its_reason() -> None:
     """Moving through runs with reasons in their own lines scrolls both lines into sight."""
     made = [short_run(f"run_{number}") for number in range(30)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rltui.common.display_text import cell_width, fit, pad
 from rltui.common.named_tuple import NamedTuple
@@ -36,6 +36,7 @@ TREND = "trend"
 _WITHOUT_RUNS = ("filter", "back")  # hints of a list in which no run is shown
 # Columns from the most to the least important, after those that the user has added.
 _BY_IMPORTANCE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
+VALUES = ("last", "best", "step")  # what a run achieved, and where it is
 # Columns from left to right.
 _COLUMN_ORDER = (
     "name",
@@ -279,6 +280,7 @@ def _layout(state: AppState, found: RunListing, width: int, *, reasons_below: bo
     least = max(MIN_REASON_CELLS, 0 if added else width * sixteenths // 16)  # cells of the reason
     # Short reasons, and those with lines of their own, leave room for other columns.
     short = reasons_below or (found.why_cells is not None and found.why_cells <= least)
+    short = short or (width < NARROW and _all_fits(state, found, known, width))
     if reasons_below:
         least = 0
     elif found.why_cells is not None and short:
@@ -311,6 +313,15 @@ def _layout(state: AppState, found: RunListing, width: int, *, reasons_below: bo
     others = [one.id for one in added if one.id not in _COLUMN_ORDER]
     places = [name for place in _COLUMN_ORDER for name in (others if place == "" else [place])]
     return [known[name] for name in places if name == "name" or name in chosen]
+
+
+def _all_fits(state: AppState, found: RunListing, known: Mapping[str, _Cells], width: int) -> bool:
+    """Whether whole names and whole reasons leave room for the values and the step."""
+    if found.why_cells is None:
+        return False
+    values = (known[name].width + 2 for name in VALUES if name in known and name not in found.lacking)
+    reason = max(found.why_cells, cell_width("why")) + 2
+    return SIGN_CELLS + run_list.longest_name(state) + sum(values) + reason <= width
 
 
 def _known_columns(found: RunListing, added: Sequence[RunColumn], width: int) -> dict[str, _Cells]:
