@@ -120,6 +120,10 @@ class RunView:
         """The title of a series, unless its values contradict it."""
         return name.title_up_to(self.run.series[name.tag].extent()[1]) if name.bounded else name.shown_title
 
+    def title_of(self, tag: str) -> str:
+        """The title that the row of a tag has."""
+        return self.shown_title(self.names.name(tag))
+
     @property
     def tag_index(self) -> TagIndex:
         """Its tags by pane, metric and distribution; made again when tags appeared or the names changed."""

@@ -182,3 +182,18 @@ def test_a_chart_stays_at_the_last_evidence(key: str) -> None:
         screen.press(key)
     assert shown == {"actor/lr", "actor/entropy", "actor/grad_norm", "actor/ppo_kl"}
     assert screen.message == "the last metric here; / finds others"
+
+
+def test_what_to_look_at_next_is_called_as_its_row() -> None:
+    """Entropy that is logged with the opposite sign is `Minus entropy` in rows, findings and explanations."""
+    run = believable()
+    run.add("train/entropy_loss", np.linspace(-2.0, -1.0, 60), title="Entropy", pane="policy", scale=-1.0,
+            canonical="mine.entropy")  # fmt: skip
+    run.found = [finding("actor/ppo_kl", check_next=("mine.entropy",))]
+    screen = opened(run)
+    screen.press("f")
+    assert "look next at Minus entropy" in screen.text(100, 30).replace("  ", " ")
+    screen.press(":")
+    for key in "minus":
+        screen.press(key)
+    assert "Minus entropy" in screen.text(100, 30)

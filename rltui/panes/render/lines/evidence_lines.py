@@ -83,7 +83,7 @@ def finding_block(
     count = len(lines) - first
     lines += hanging("     → ", "accent", finding.advice, "text", width - 1)
     tags = (next(iter(view.tag_index.canonical.get(metric, ())), None) for metric in finding.check_next)
-    titles = [view.names.name(tag).title for tag in tags if tag is not None][:MAX_NEXT]
+    titles = [view.title_of(tag) for tag in tags if tag is not None][:MAX_NEXT]
     if titles:
         text = f"look next at  {', '.join(titles)}"
         lines += [line(("     " + part, "dim")) for part in wrap(text, width - 6)]

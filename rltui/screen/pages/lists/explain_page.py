@@ -88,7 +88,7 @@ def _links(state: AppState, row: Row, lines: list[Line], width: int) -> list[tup
         lines += [BLANK, line(("look next at", "strong"))]
     items = []
     for tag in found:
-        title = view.names.name(tag).title if view is not None else tag
+        title = view.title_of(tag) if view is not None else tag
         items.append((len(lines), tag))
         lines.append(line(("  → ", "accent"), (fit(title, 30), "text"), (f"  {fit(tag, width - 40)}", "dim")))
     return items

@@ -101,7 +101,7 @@ def _metrics(state: AppState) -> list[PaletteEntry]:
     view = shown_run.run(state)
     if view is None:
         return []
-    titles = [(tag, view.names.name(tag).title) for tag in list(view.run.series)]
+    titles = [(tag, view.title_of(tag)) for tag in list(view.run.series)]
     return [PaletteEntry("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in titles]
 
 

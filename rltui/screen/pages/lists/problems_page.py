@@ -37,7 +37,7 @@ def problems_content(state: AppState, width: int) -> ListContent:
                 tag = shown_run.tag_of(state, name)
                 if tag is not None and view is not None:
                     items.append((len(lines), tag))
-                    title = view.names.name(tag).title
+                    title = view.title_of(tag)
                     link = fit(f"→ {title}", width - label_cells)
                     lines.append(line((_label(label, label_cells), "dim"), (link, "accent")))
                     label = ""
