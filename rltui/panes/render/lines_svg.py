@@ -21,7 +21,8 @@ _WORDS = regex(r"\S+(?: \S+)*")  # text without multiple blanks, which viewers w
 
 # Characters that are drawn as shapes.
 _DRAWN = regex("[\u2500-\u2502\u2581-\u2588\u2591-\u2593\u2800-\u28ff]")
-_SHADES = {"░": 0.25, "▒": 0.5, "▓": 0.75}  # of the colour's opacity, as Unicode names them
+# Opacity; as dots they cover a quarter, half and three quarters, too dark for an even colour.
+_SHADES = {"░": 0.4, "▒": 0.6, "▓": 0.8}
 # Column and row of the braille dots by bit.
 _DOTS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
 
