@@ -90,6 +90,7 @@ class LogFileNames(NamedTuple):
     repeated_formats: frozenset[str]
     printed_formats: frozenset[str]
     partial_copies: frozenset[str]
+    sparse_stems: frozenset[str]
     saved_tables: dict[str, tuple[tuple[str, ...], ...]]
     epoch_outcomes: tuple[str, ...]
     unread_logs: dict[str, str]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rltui.logs.follow.read_all import read_all
@@ -406,6 +407,23 @@ def test_episodes_belong_to_the_only_training_below(tmp_path: Path, name: str) -
     for heard in (live.heard, once(tmp_path)):
         assert sorted(heard.runs()) == sorted([alone, "tb/PPO_1", "tb/PPO_2"])
         assert len(heard.points[name]) == 6
+
+
+def test_evaluations_in_another_folder_are_those_of_the_event_file(tmp_path: Path) -> None:
+    """Each evaluations.npz is a duplicate of the event file with the same means, few as its steps are."""
+    for number in (1, 2):
+        said = rows(number, range(100, 6_000, 100), rate=0.001 * number)
+        steps = np.arange(500, 6_000, 500)
+        returns = np.array([[[step / 9 + number], [step / 7]] for step in steps.tolist()]).reshape(-1, 2)
+        means = zip(steps.tolist(), returns.mean(axis=1).tolist(), strict=True)
+        evaluated = [(step, {"mean_reward": mean}) for step, mean in means]
+        write(tmp_path / f"PPO_{number}/{EVENTS}", as_events(said) + as_events(evaluated, "eval/"))
+        (tmp_path / f"at_{number}").mkdir()
+        np.savez(tmp_path / f"at_{number}/evaluations.npz", timesteps=steps, results=returns)
+    heard = once(tmp_path)
+    assert sorted(heard.runs()) == ["PPO_1", "PPO_2"]
+    for number in (1, 2):
+        assert heard.sources[f"at_{number}/evaluations.npz"].duplicate_of == f"PPO_{number}"
 
 
 def test_episodes_of_several_wrappers_stay_apart(tmp_path: Path) -> None:

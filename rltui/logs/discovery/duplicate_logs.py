@@ -7,7 +7,7 @@ runs, too (learning rates, counters), so most of the values that both have at a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise, takewhile
 
@@ -100,20 +100,25 @@ def _is_distinctive(tag: str) -> bool:
     return not (tag.startswith(_MACHINE) or is_small(tag) or compared(tag) in _SCHEDULES)
 
 
-def ending(known: Format, file: File) -> LogBeginning:
-    """Read the newest steps of a log. Raises OSError.
+def ending(known: Format, file: File, among: Container[int] | None = None) -> LogBeginning:
+    """Read the newest steps of a log, or those of them that are among others. Raises OSError.
 
-    The beginnings of duplicates differ if a restart truncated one of them and the other continued.
+    The beginnings of duplicates differ if a restart truncated one of them and the other continued, and have
+    too few steps in common if one has evaluations only.
     """
     log = known.open(file.path)
     try:
         batch = log.newest(file, SAMPLE_BYTES)
+        if not len(batch):  # of documents, which have no end by itself
+            batch = log.read(file, SAMPLE_BYTES)
+            batch = batch if log.offset >= file.size() else batch.where(np.zeros(len(batch), np.bool_))
     finally:
         log.close()
     steps: dict[int, list[NDArray[np.float64]]] = {}
-    newest = sorted(set(batch.step.tolist()))[-8 * SAMPLE_STEPS :]
+    found = set(batch.step.tolist())
+    newest = sorted(found if among is None else filter(among.__contains__, found))[-8 * SAMPLE_STEPS :]
     if newest:
-        kept = batch.step >= newest[0]
+        kept = np.isin(batch.step, newest)
         _collect(batch.step[kept], batch.value[kept], steps)
     rows = {step: distinct(np.concatenate(values)) for step, values in steps.items()}
     return LogBeginning(rows, tuple(batch.tags), False, False)
@@ -345,6 +350,11 @@ def has_less_than_console(
     (_, printed), (proper, logged) = ((one, sample), (other, its)) if first else ((other, its), (one, sample))
     evaluates = names().evaluation.search(proper.found.name) is not None
     return evaluates or _SERIES_RATIO * len(logged.tags) <= len(printed.tags)
+
+
+def keeps_evaluations(found: FoundFile) -> bool:
+    """Whether a log has only the evaluations of a training, too few of which are at its first steps."""
+    return stem_of(found.name) in names().sparse_stems
 
 
 def prints_by(one: LogFile, other: LogFile) -> bool:

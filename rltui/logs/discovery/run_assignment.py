@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.duplicate_logs import (
@@ -16,6 +17,7 @@ from rltui.logs.discovery.duplicate_logs import (
     has_less_than_table,
     is_console_of_tracker,
     is_copy,
+    keeps_evaluations,
     may_be_copy,
     may_repeat,
     prints,
@@ -312,10 +314,12 @@ class RunAssignment:
         if has_less_than_console(log, other, sample, its):
             return None
         begin = its_begin = 0
-        beside, copy = other.found.folder == log.found.folder, other.format.name == log.format.name
+        found = log.found
+        beside, copy = other.found.folder == found.folder, other.format.name == log.format.name
         related = self._is_only_console(log, other, calls) or is_console_of_tracker(log, other)
         if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
-            if log.run != other.run or self._same_end(log, other, calls) is not True:
+            sparse = keeps_evaluations(found) != keeps_evaluations(other.found)
+            if not (sparse or log.run == other.run) or self._same_end(log, other, calls) is not True:
                 return None
             # the one that begins earlier has more data
             begin, its_begin = min(sample.rows), min(its.rows)
@@ -394,12 +398,17 @@ class RunAssignment:
 
     def _same_end(self, one: LogFile, other: LogFile, calls: Calls) -> bool | None:
         """Whether the ends of logs have the same values; None if they have too few at the same steps."""
-        ends = [
-            end._replace(rounded=sample.rounded, counted=sample.counted)
-            for log in (one, other)
-            if (sample := self._sample(log, calls)) and (end := _read(log, duplicate_logs.ending, calls))
-        ]
-        return duplicate_logs.same_end(*ends) if len(ends) == 2 else None
+        ends: list[LogBeginning] = []
+        read: duplicate_logs.ReadSample = duplicate_logs.ending
+        for log in sorted((one, other), key=lambda each: not keeps_evaluations(each.found)):
+            sample = self._sample(log, calls)
+            end = _read(log, read, calls) if sample is not None else None
+            if sample is None or end is None:
+                return None
+            ends.append(end._replace(rounded=sample.rounded, counted=sample.counted))
+            if keeps_evaluations(log.found):
+                read = partial(duplicate_logs.ending, among=end.rows.keys())
+        return duplicate_logs.same_end(*ends)
 
     def _sample(self, log: LogFile, calls: Calls) -> LogBeginning | None:
         """The beginning of a log; read again if the log has grown and it was incomplete."""
