@@ -483,10 +483,11 @@ def test_workers_that_count_by_themselves_are_told_apart(places: list[int]) -> N
     assert {*table(same)} == {"env_id", "return"} and {*table(resumed)} == {"rank", "return"}
 
 
-def test_agents_are_told_apart_at_one_step() -> None:
-    """Agents learn something of their own, and have names."""
-    batch = read(*({"step": k, "agent": who, "return": k} for k in (1, 2) for who in ("red", "blue")))
-    assert table(batch) == {"return": [(1, 1.0), (2, 2.0)], "agent_blue/return": [(1, 1.0), (2, 2.0)]}
+@pytest.mark.parametrize(("key", "word"), [("agent", "agent"), ("AgentID", "agent"), ("client_id", "client")])
+def test_agents_are_told_apart_at_one_step(key: str, word: str) -> None:
+    """Agents learn something of their own, and have names; so do the clients of a federation."""
+    batch = read(*({"step": k, key: who, "return": k} for k in (1, 2) for who in ("red", "blue")))
+    assert table(batch) == {"return": [(1, 1.0), (2, 2.0)], f"{word}_blue/return": [(1, 1.0), (2, 2.0)]}
 
 
 @pytest.mark.parametrize(("first", "stride"), [(0, 1), (1, 1), (0, 50), (50, 50)])

@@ -578,6 +578,7 @@ def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) 
         ("fraction correct", "reward.accuracy"),
         ("percent_correct", "reward.accuracy"),
         ("correct_rate", "reward.accuracy"),
+        ("train_acc", "reward.accuracy"),  # of a classifier, too: nothing says "of preferences"
         ("correct", None),  # as often a count
         ("num_correct", None),
     ],
@@ -648,6 +649,10 @@ def test_names_that_lost_their_slashes(
         ("rollout/accuracy_mean", "reward.accuracy", "rollout", False),
         ("q_learning/reward", "reward.mean", "q learning", False),
         ("td3/critic_loss", "critic.loss", "td3", False),
+        ("Final Reward", "reward.mean", "", False),
+        ("global_avg_reward", "reward.mean", "", False),
+        ("client_avg_reward", "reward.mean", "", False),
+        ("avg(utility)", "reward.mean", "", False),
     ],
 )
 def test_words_of_unknown_loops_are_found_in_any_order(
@@ -662,6 +667,7 @@ def test_words_of_unknown_loops_are_found_in_any_order(
     "tag",
     [
         "reward_scale",
+        "gpu_utility",
         "speed_reward",
         "reward_loss",
         "Episode_Reward/energy",

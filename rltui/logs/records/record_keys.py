@@ -159,7 +159,9 @@ def learner_prefix() -> re.Pattern[str]:
 
 def word_of(writer_key: str) -> str:
     """The word for a writer in prefixes of names."""
-    return compared(writer_key).removesuffix("_id").removesuffix("_index")
+    name = compared(writer_key).removesuffix("_id").removesuffix("_index")
+    joined = name.removesuffix("id")  # of `AgentID`
+    return joined if joined in log_keys().writers else name
 
 
 def name_and_value(keys: Iterable[str]) -> tuple[str, str] | None:
