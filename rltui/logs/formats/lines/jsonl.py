@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -20,6 +21,7 @@ from rltui.logs.formats.lines.line_reader import BLANKS, LineParser, LineReader
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 
+_TABLE = regex(r"\A[^.].*\.[ct]sv\Z", re.IGNORECASE)
 _BETWEEN = " \t\r\n\0\ufeff"
 _MAX_TRIES = 16  # offsets in a damaged line at which an object is searched
 
@@ -109,8 +111,11 @@ class JsonlParser(LineParser):
 
 
 def _matches(name: str, head: bytes) -> bool:
-    """By name, then by the first record: numbers, and a step key or a name typical of logs."""
-    if not log_file_names.is_json(name):
+    """By name, then by the first record: numbers, and a step key or a name typical of logs.
+
+    A file that is named as a table is a log of JSON lines if it begins with an object.
+    """
+    if not (log_file_names.is_json(name) or (head.startswith(b'{"') and _TABLE.search(name))):
         return False
     if not head:
         return True
