@@ -145,6 +145,11 @@ class Words:
         return found
 
     @cached_property
+    def ascii_rewrites(self) -> dict[str, list[Rewrite]]:
+        """Those of `rewrites` that may be needed in a line of ASCII characters."""
+        return {holds: rewrites for holds, rewrites in self.rewrites.items() if holds.isascii()}
+
+    @cached_property
     def prefix(self) -> re.Pattern[str]:
         """Times, levels and the like at the start of a line, up to a role in brackets."""
         roles = "|".join(map(re.escape, self.roles))
@@ -158,6 +163,12 @@ class Words:
             re.IGNORECASE,
         )
 
+    @cached_property
+    def learner_stems(self) -> tuple[str, ...]:
+        """The words for a learner that contain no other one."""
+        every = log_keys().learner_words
+        return tuple(word for word in every if not any(other in word for other in every if other != word))
+
     def without_prefixes(self, text: str) -> tuple[str, str]:
         """The prefix of names from the role of a line, and the line without times, levels and role.
 
@@ -166,7 +177,7 @@ class Words:
         if found := self.prefix.match(text):
             text = text[found.end() :]
         # A search for plain text comes first: it takes a quarter of the time of the expression.
-        if any(map(text.lower().__contains__, log_keys().learner_words)) and (
+        if any(map(text.lower().__contains__, self.learner_stems)) and (
             learners := list(self.learner.finditer(text))
         ):
             found, rest = learners[0], text[learners[0].end() :].lstrip(_DECORATION)
@@ -259,28 +270,30 @@ def _parse_labelled(text: str) -> LabelledLine:
         not _THOUSANDS.fullmatch(each["value"]) for each in _ITEM.finditer(text) if "," in each["value"]
     )
     for item in _ITEM.finditer(text):
-        rests = rests and _RESTS.fullmatch(text, end, item.start()) is not None
-        name = item["name"].rstrip(".")
+        name, blank, numbered, printed, total, unit = item.groups()
+        start, stop = item.span()
+        rests = rests and _RESTS.fullmatch(text, end, start) is not None
+        name = name.rstrip(".")
         if " " in name:
-            name = _plain_name(name, after_number=end > 0 and not text[end : item.start()].strip())
-        end = item.end()
-        labelled = labelled and (not item["blank"] or " " not in name)
-        value = _value(item["value"], item["unit"], commas=commas)
-        if value == 0.0 and is_rounded_away(name, item["value"]):
+            name = _plain_name(name, after_number=end > 0 and not text[end:start].strip())
+        end = stop
+        labelled = labelled and (not blank or " " not in name)
+        value = _value(printed, unit, commas=commas)
+        if value == 0.0 and is_rounded_away(name, printed):
             continue
         if value is None or name.rpartition(" ")[2].lower() in known.unnamed:
             continue  # part of a sentence
         counter = counter_of(name)
         if counter in known.in_tables:
             # Without an episode in its line, with the number that a training has, it is no length of one.
-            whole = is_count(value) and (item["total"] or item["unit"] in _SCALES_WRITTEN)
+            whole = is_count(value) and (total or unit in _SCALES_WRITTEN)
             if whole and alone is None:
-                alone = name, Counter(str(counter), int(value), goal=int(item["total"] or 0))
+                alone = name, Counter(str(counter), int(value), goal=int(total or 0))
             counter = None
-        if counter is not None and is_count(value) and item["unit"] != "%":
-            goal = int(item["total"] or 0)
+        if counter is not None and is_count(value) and unit != "%":
+            goal = int(total or 0)
             counters.setdefault(counter, Counter(counter, int(value), goal=goal if goal >= value else 0))
-        elif not item["hash"] and not (value >= _CLOCK and wall_time_keys([name])):
+        elif not numbered and not (value >= _CLOCK and wall_time_keys([name])):
             numbers.setdefault(name if name.startswith(role) else role + name, value)
     if text.endswith(")") and (remark := _REMARK.fullmatch(text, max(text.rfind("("), end))):
         text = text[: remark.start()]
@@ -294,7 +307,7 @@ def _parse_labelled(text: str) -> LabelledLine:
 
 def _split_epoch_and_batch(text: str) -> tuple[str, dict[str, Counter]]:
     """The line without "Epoch 3/10 [20/100]", and the step that this says."""
-    both = _EPOCH_AND_BATCH.search(text)
+    both = _EPOCH_AND_BATCH.search(text) if "epoch" in text.lower() else None
     if both is None:
         return text, {}
     epoch, epochs, batch, batches = (int(number or 0) for number in both.groups())
@@ -307,7 +320,7 @@ def _as_labelled(text: str) -> tuple[str, str]:
     known = words()
     if text[:1] == "(":
         text = RAY.sub("", text, count=1)
-    for holds, rewrites in known.rewrites.items():
+    for holds, rewrites in (known.ascii_rewrites if text.isascii() else known.rewrites).items():
         if holds in text:
             for rewrite in rewrites:
                 text = rewrite.pattern.sub(rewrite.becomes, text)
@@ -318,7 +331,7 @@ def _as_labelled(text: str) -> tuple[str, str]:
         text = _WRAPPED.sub(r"\1", text)
         if _OPENED.search(text):
             text = _GROUP.sub(_expand_group, text)
-    if _LISTED.search(text):
+    if ("[" in text or "(" in text) and _LISTED.search(text):
         text = _LIST.sub(_expand_list, text)
     if text.count("/") > 1:
         text = _SLASHED.sub(_expand_slashed, text)
@@ -429,4 +442,4 @@ def _value(text: str, unit: str | None, *, commas: bool) -> float | None:
 
 def scaled(text: str, unit: str | None) -> float:
     """The number of a text, scaled by a suffix such as in `1.2k`; other units do not change it."""
-    return float(text) * _SCALES.get((unit or "").lower(), 1.0)
+    return float(text) * _SCALES.get(unit.lower(), 1.0) if unit else float(text)
