@@ -32,12 +32,12 @@ def monitor(
 LENGTHS = ([100, 250, 50, 300], [120, 200, 90, 280], [300, 310])
 
 
-def workers(folder: Path, lengths: tuple[list[int], ...] = LENGTHS) -> None:
+def workers(folder: Path, lengths: tuple[list[int], ...] = LENGTHS, word: str = "") -> None:
     """The monitors of workers that start a tenth of a second one after the other and then step together."""
     last = len(lengths) / 10
     for rank, each in enumerate(lengths):
         late = rank / 10
-        write(folder / f"{rank}.monitor.csv", monitor(each, T0 + late, waits=last - late))
+        write(folder / f"{word}{rank}.monitor.csv", monitor(each, T0 + late, waits=last - late))
 
 
 def _runs(folder: Path) -> dict[str, list[tuple[int, float | None]]]:
@@ -58,6 +58,18 @@ def test_workers_of_one_training_are_one_run(tmp_path: Path) -> None:
     assert steps == sorted(set(steps))
     assert found["pong"][:4] == [(298, 100.0), (359, 120.0), (900, 300.0), (959, 200.0)]
     assert len(steps) == sum(map(len, LENGTHS))
+
+
+@pytest.mark.parametrize("word", ["env_", "monitor-", "rank"])
+def test_workers_may_have_a_word_before_their_rank(tmp_path: Path, word: str) -> None:
+    """The same training under other names is the same run; monitors of two words stay apart."""
+    workers(tmp_path / "plain")
+    workers(tmp_path / "named", word=word)
+    found = _runs(tmp_path)
+    assert found["named"] == found["plain"]
+    assert len(found["plain"]) == sum(map(len, LENGTHS))
+    write(tmp_path / "named/eval_0.monitor.csv", monitor([100, 250], T0 + 3600))
+    assert len(_runs(tmp_path / "named")) == len(LENGTHS) + 1
 
 
 def test_equal_lengths_give_distinct_steps(tmp_path: Path) -> None:

@@ -24,7 +24,10 @@ from rltui.logs.formats.lines.csv_table import CsvParser
 from rltui.logs.log_file_names import is_events, is_plain
 
 NO_OPS = 30  # highest number of steps of an Atari reset, which may be counted (Machado et al., JAIR 61, 2018)
-_NAME = regex(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)
+_NAME = regex(
+    r"(?:\A|.*/)(?:(?P<group>\d+\.)|(?P<word>[A-Za-z][A-Za-z_-]{0,40}))?(?P<rank>\d+)\.monitor\.csv\Z",
+    re.DOTALL,
+)
 _MIN_READ = 64 << 10  # bytes of one file in one call
 _MAX_STEP = (1 << 62) - 1
 
@@ -132,12 +135,21 @@ def _has_run(listed: Sequence[str]) -> bool:
 
 
 def worker_names(listed: Sequence[str]) -> list[str]:
-    """The monitor files in a folder, by rank; none if a rank is missing."""
+    """The monitor files in a folder, by rank; none if a rank is missing.
+
+    A loop of one's own may put a word before the rank; several words are those of several things.
+    """
+    matches = [
+        match
+        for name in listed
+        if (match := _NAME.match(name)) and "/" not in name and str(int(match["rank"])) == match["rank"]
+    ]
+    bare = [match for match in matches if not match["word"]]
+    if not bare and len({match["word"] for match in matches}) > 1:
+        return []
     found: dict[str, dict[int, str]] = {}
-    for name in listed:
-        match = _NAME.match(name)
-        if match is not None and "/" not in name and str(int(match["rank"])) == match["rank"]:
-            found.setdefault(match["group"] or "", {})[int(match["rank"])] = name
+    for match in bare or matches:
+        found.setdefault(match["group"] or "", {})[int(match["rank"])] = match[0]
     if not all(set(ranks) == set(range(len(ranks))) for ranks in found.values()):
         return []
     return [found[group][rank] for group in sorted(found, key=lambda each: (len(each), each))
