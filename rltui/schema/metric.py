@@ -139,13 +139,13 @@ _DESCRIPTIONS = {
 }
 
 
-def metric_references(kind: Any, value: Any) -> Iterator[str]:
+def metric_references(kind: object, value: object) -> Iterator[str]:
     """The ids in a value of a type that are references to metrics, without empty ones.
 
     kind: a named tuple, a tuple or mapping, or the type of one of their fields.
     """
     if get_origin(kind) is Annotated:
-        if METRIC_REFERENCE in get_args(kind) and value:
+        if METRIC_REFERENCE in get_args(kind) and isinstance(value, str) and value:
             yield value
     elif hasattr(kind, "_fields"):
         for name, hint in get_type_hints(kind, include_extras=True).items():

@@ -283,6 +283,6 @@ def test_keys_for_another_metric_say_where_there_is_none() -> None:
     screen.press("up")
     assert screen.message == "the first metric here; / finds others"
     screen.press("down")
-    assert screen.message == "" and screen.overlays[0].row.tag == "b"  # type: ignore[union-attr]
+    assert screen.message == "" and screen.overlays[0].row.tag == "b"
     screen.press("tab")
     assert screen.message == "the last metric here; / finds others"

@@ -33,7 +33,7 @@ class Straggler(NamedTuple):
     usual: MetricReference = ""
 
 
-class Waiting(NamedTuple):
+class WaitingMetrics(NamedTuple):
     """What says how much one side of a training waits: a share, or a time with the whole it is a part of."""
 
     metric: MetricReference
@@ -86,7 +86,7 @@ class AnswerMetrics(NamedTuple):
     single: SingleMetrics
     metrics: Mapping[str, tuple[MetricReference, ...]]
     parts: Mapping[MetricReference, tuple[MetricReference, ...]]
-    waiting: Mapping[str, tuple[Waiting, ...]]
+    waiting: Mapping[str, tuple[WaitingMetrics, ...]]
     gpu: tuple[DeviceColumn, ...]
     named: Mapping[str, tuple[KeyQuantity, ...]]
     straggler: tuple[Straggler, ...]
