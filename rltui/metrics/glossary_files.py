@@ -169,3 +169,9 @@ def bounds_of(canonical: str | None) -> tuple[float, float] | None:
     """The least and the greatest value that a metric can have; None if it has none, or is not known."""
     metric = glossary().metrics.get(canonical or "")
     return metric.bounds if metric is not None else None
+
+
+def least_change_of(canonical: str | None) -> float | None:
+    """The least change that counts of a metric whose zero means nothing; None if shares of its value do."""
+    metric = glossary().metrics.get(canonical or "")
+    return metric.least_change if metric is not None else None

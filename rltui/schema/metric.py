@@ -65,7 +65,7 @@ class Metric(NamedTuple):
     healthy_range: if `healthy` states numbers; may be infinite. Rules use neither of these ranges. smooth:
     false where a moving average would be misleading, as for schedules, counters and coefficients. within:
     for the time of a phase of a step, the metrics whose time may include it, innermost first. derived:
-    values that a pane derives, with formulas.
+    values that a pane derives, with formulas. least_change: of a scale whose zero means nothing.
     """
 
     id: MetricId
@@ -88,6 +88,7 @@ class Metric(NamedTuple):
     healthy_range: Interval | None = None
     within: tuple[MetricId, ...] = ()
     derived: tuple[str, ...] = ()
+    least_change: Annotated[float, NumberField(minimum=0)] | None = None
 
 
 def checked_metric(metric: Metric) -> Metric:
@@ -136,6 +137,7 @@ _DESCRIPTIONS = {
     "healthy_range": "[low, high] of normal values, marked in charts; an end may be infinite",
     "within": "of the time of a phase: ids of the times that may include it, innermost first",
     "derived": "values that the pane derives, with formulas",
+    "least_change": "the least change that counts, where shares of the value say nothing: its zero is arbitrary",
 }
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from rltui.common.arrays import Bools, Floats, Ints, distinct, median
-from rltui.metrics.glossary_files import SHARE, bounds_of
+from rltui.metrics.glossary_files import SHARE, bounds_of, least_change_of
 from rltui.rules.condition_states import ConditionStates, at_start, stays_idle
 from rltui.rules.evaluated_series.change_point import (
     NEIGHBOURS,
@@ -86,7 +86,6 @@ FIRST = 20  # parts of the run, of which the first is its start
 START_TICKS = 4  # of a start that is a smaller part, at least
 APART = 2  # parts of the run, one of which is between the two levels of a smooth series
 OF_RANGE = 0.02  # share of the range of a metric: two of a hundred episodes or responses; one is chance
-RATING, RATED = "reward.rating", 70.0  # points of Elo, whose zero means nothing: 40 % of games are won
 MORE_THAN_TWO = 2.5  # episodes or responses that a rate must lose
 EPISODE = 5  # steps of an episode in which actions have consequences
 
@@ -435,14 +434,16 @@ def _little(rule: Rule, window: RollingWindow, start: Floats, best: Floats) -> F
 
 
 def _large(rule: Rule, window: RollingWindow, ticks: int, loss: float, size: float) -> bool:
-    """Whether a loss is more than a share of the size of the level: `young`, later `least` of it; or `RATED`.
+    """Whether a loss is more than a share of the size of the level: `young`, later `least` of it.
 
-    Also of the range of the metric, if the glossary gives one: a success rate of 0.7 % cannot lose much. Of
+    Or more than the least change that counts, where the glossary gives one, as of a rating. Also of the
+    range of the metric, if the glossary gives one: a success rate of 0.7 % cannot lose much. Of
     a rate over few episodes, whose number follows from its least value, more than two must be lost; likewise
     of a return that is mostly zero, which counts rare successes.
     """
-    if window.ticks.canonical == RATING:
-        return loss > RATED
+    least_change = least_change_of(window.ticks.canonical)
+    if least_change is not None:
+        return loss > least_change
     share = rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)
     low, high = bounds_of(window.ticks.canonical) or (0.0, math.inf)
     if loss <= share * size:
