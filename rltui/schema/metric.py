@@ -137,7 +137,7 @@ _DESCRIPTIONS = {
     "healthy_range": "[low, high] of normal values, marked in charts; an end may be infinite",
     "within": "of the time of a phase: ids of the times that may include it, innermost first",
     "derived": "values that the pane derives, with formulas",
-    "least_change": "the least change that counts, where shares of the value say nothing: its zero is arbitrary",
+    "least_change": "the least change that counts, for a scale whose zero is arbitrary",
 }
 
 
