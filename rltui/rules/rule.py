@@ -13,15 +13,20 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Annotated
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Severity
+from rltui.schema.fields import ListField, MapField, TextField
 
 # Kinds without a function in `rltui.rules.kinds`, because missing and non-finite values make no ticks.
 ENDED = "ended"  # compared with other series
 NON_FINITE = "non-finite"  # see `rltui.rules.kinds.non_finite`
 _COURSES = ("trend", "flat", "best", "above-start", "gained")  # kinds for the course of a series
 RECORDING = "recording"  # severity of a rule that others refer to and that is never shown
+UNLESS_LOGGED = MapField(ListField(TextField(), single=True))
+# Metric -> those of which one is judged instead, if it is logged.
+UnlessLogged = Annotated[Mapping[str, tuple[str, ...]], UNLESS_LOGGED]
 
 
 class Applies(NamedTuple):
@@ -64,7 +69,7 @@ class Rule(NamedTuple):
     severity: str  # info, warning, critical, or RECORDING
     numbers: Mapping[str, float] = MappingProxyType({})  # parameters of the kind
     words: Mapping[str, str] = MappingProxyType({})  # parameters with choices
-    unless_logged: Mapping[str, str] = MappingProxyType({})  # metric -> the one judged instead, if logged
+    unless_logged: UnlessLogged = MappingProxyType({})
     title: str = ""
     message: str = ""
     advice: str = ""
@@ -124,7 +129,7 @@ class SharedMetrics(NamedTuple):
 
     id: str
     metrics: tuple[str, ...]
-    unless_logged: Mapping[str, str] = MappingProxyType({})  # as of the rules
+    unless_logged: UnlessLogged = MappingProxyType({})  # as of the rules
 
 
 class Gap(NamedTuple):

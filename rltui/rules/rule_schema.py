@@ -14,6 +14,7 @@ from rltui.rules.finding import RANK
 from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.rule import (
     RECORDING,
+    UNLESS_LOGGED,
     Applies,
     AtResume,
     FollowsOutcome,
@@ -34,7 +35,6 @@ from rltui.schema.fields import (
     Invalid,
     KeyPath,
     ListField,
-    MapField,
     NumberField,
     Report,
     TableField,
@@ -106,7 +106,7 @@ _RULE: dict[str, Field[Any]] = {
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
     **dict.fromkeys(("latch", "skip_zeros"), BoolField()),
     "remark_for": NumberField(minimum=0, maximum=1),
-    "unless_logged": MapField(_TEXT),
+    "unless_logged": UNLESS_LOGGED,
     "applies": TableField(
         {
             **dict.fromkeys(("frameworks", "frameworks_not", "tags", "tags_not"), _TEXTS),

@@ -144,7 +144,7 @@ def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, SharedMetrics]
     if not isinstance(entry, Rule) or groups.keys().isdisjoint(entry.metrics):
         return entry
     metrics: dict[str, None] = {}  # in the order in which they are named
-    unless_logged: dict[str, str] = {}
+    unless_logged: dict[str, tuple[str, ...]] = {}
     for name in entry.metrics:
         metrics |= dict.fromkeys(groups[name].metrics if name in groups else (name,))
         unless_logged |= groups[name].unless_logged if name in groups else {}

@@ -337,10 +337,40 @@ def test_a_few_single_episodes_that_end_alike_are_no_alarm(every: int, told: boo
     assert ("return-same" in ids(evaluator)) is told
 
 
-@pytest.mark.parametrize(("scale", "told"), [(0.01, False), (1.0, True)])
+@pytest.mark.parametrize(("scale", "told"), [(0.002, False), (0.03, True), (1.0, True)])
 def test_a_gradient_below_what_trainers_clip_it_to_does_not_explode(
     scale: float, told: bool, noise: np.random.Generator
 ) -> None:
-    """Twenty times a hundredth is 0.2, which an optimiser takes as it is."""
+    """Twenty times a thousandth is 0.02, which an optimiser takes as it is."""
     norm = scale * np.append(_around(noise, 40, 0.5, 0.05), _around(noise, 20, 10.0, 0.5))
     assert _alarmed({"optimizer.grad_norm": norm}, "grad-explosion") is told
+
+
+def test_a_gradient_in_another_unit_explodes_by_its_own_level(noise: np.random.Generator) -> None:
+    """A root mean square over millions of weights is far below what trainers clip a norm to."""
+    values = np.append(_around(noise, 40, 1e-4, 0.05), _around(noise, 20, 1e-2, 0.05))
+    evaluator = new_evaluator(names_of("dreamerv3"))
+    evaluator.feed([fresh("train/opt/grad_rms", values)])
+    assert "grad-explosion-scaled" in ids(evaluator, "warning")
+
+
+def test_a_policy_far_below_its_start_that_rises_a_little_is_a_remark(noise: np.random.Generator) -> None:
+    """It may be learnt again; but it is said, because it is still far worse than at the start."""
+    returns = np.concatenate((np.full(40, 100.0), np.linspace(100, 20, 30), np.linspace(20, 40, 230)))
+    series = {"reward.episode_return.mean": returns + noise.normal(size=300)}
+    series |= {"critic.explained_variance": _around(noise, 300, 0.6, 0.05)}
+    assert "policy-gets-worse" in ids(evaluator_of(series)) - ids(evaluator_of(series), "warning")
+
+
+OUTCOMES = ["reward.mean", "reward.episode_return.mean", "reward.success_rate"]
+
+
+@pytest.mark.parametrize(("beside", "told"), [(None, True), *((outcome, False) for outcome in OUTCOMES)])
+def test_the_reward_of_a_step_is_judged_where_it_is_the_only_outcome(
+    beside: str | None, told: bool, noise: np.random.Generator
+) -> None:
+    """It says less than the others, but a run that logs nothing else must not fail unnoticed."""
+    series = {"reward.step.mean": np.append(np.linspace(0, 1, 100), np.full(100, -1.0))}
+    series |= {beside: np.linspace(0.1, 0.9, 200)} if beside else {}
+    noisy = {name: values + 0.02 * noise.normal(size=200) for name, values in series.items()}
+    assert _alarmed(noisy, "reward-crash") is told

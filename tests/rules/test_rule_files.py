@@ -145,7 +145,7 @@ def test_a_group_of_metrics_stands_for_them(tmp_path: Path) -> None:
     book = load(tmp_path)
     assert not book.problems
     assert book.rules["good"].metrics == ("reward.mean", "reward.score.mean", "reward.max")
-    assert book.rules["good"].unless_logged == {"reward.mean": "reward.score.mean"}
+    assert book.rules["good"].unless_logged == {"reward.mean": ("reward.score.mean",)}
 
 
 def _messages(folder: Path, text: str) -> list[str]:
@@ -188,7 +188,7 @@ def test_what_a_rule_says_of_a_metric_counts_before_its_group(tmp_path: Path) ->
     )
     rule = load(tmp_path).rules["good"]
     assert rule.metrics == ("reward.mean", "reward.score.mean")
-    assert rule.unless_logged == {"reward.mean": "reward.max"}
+    assert rule.unless_logged == {"reward.mean": ("reward.max",)}
 
 
 def test_patterns_are_for_what_a_symptom_explains(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
@@ -85,7 +86,9 @@ class RuleSelection:
     def instead(self) -> frozenset[str]:
         """The metrics that are judged instead of others."""
         return frozenset(
-            metric for rule in self.book.rules.values() for metric in rule.unless_logged.values()
+            metric
+            for rule in self.book.rules.values()
+            for metric in chain.from_iterable(rule.unless_logged.values())
         )
 
     @cached_property

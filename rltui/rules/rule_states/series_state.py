@@ -68,10 +68,10 @@ class RuledTicks:
         self._replaceable = [
             (state, instead)
             for state in (*self.shown, *self.recordings)
-            if (instead := state.rule.unless_logged.get(ticks.canonical or "")) is not None
+            if (instead := state.rule.unless_logged.get(ticks.canonical or ""))
         ]
         for state, instead in self._replaceable:
-            state.left_out = instead in logged
+            state.left_out = not logged.isdisjoint(instead)
         self._activate()
 
     def _activate(self) -> None:
@@ -113,7 +113,7 @@ class RuledTicks:
         """Forget the rules for which another metric is judged now, and evaluate those that count again."""
         again = False
         for state, instead in self._replaceable:
-            before, state.left_out = state.left_out, instead in self._logged
+            before, state.left_out = state.left_out, not self._logged.isdisjoint(instead)
             again |= before and not state.left_out
             if state.left_out and not before:
                 self.unsettled.pop(state, None)
