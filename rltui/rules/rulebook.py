@@ -27,6 +27,7 @@ from rltui.rules.rule import (
     Setting,
     SharedMetrics,
     Symptom,
+    UnlessLogged,
 )
 from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.schema.toml_files import DATA, FileReport, read_folder
@@ -141,17 +142,33 @@ def _rules(names: Names, groups: Mapping[str, tuple[str, ...]]) -> Names:
 
 def _without_metric_groups(entry: RuleEntry, groups: Mapping[str, SharedMetrics]) -> RuleEntry:
     """The entry with the metrics of groups in place of their names."""
-    if not isinstance(entry, Rule) or groups.keys().isdisjoint(entry.metrics):
+    if isinstance(entry, SharedMetrics):
+        return entry._replace(unless_logged=_of_metrics(entry.unless_logged, groups))
+    if not isinstance(entry, Rule):
         return entry
     metrics: dict[str, None] = {}  # in the order in which they are named
     unless_logged: dict[str, tuple[str, ...]] = {}
     for name in entry.metrics:
-        metrics |= dict.fromkeys(groups[name].metrics if name in groups else (name,))
+        metrics |= dict.fromkeys(_metrics(name, groups))
         unless_logged |= groups[name].unless_logged if name in groups else {}
     return entry._replace(
         metrics=tuple(name for name in metrics if name not in groups),
-        unless_logged=unless_logged | dict(entry.unless_logged),
+        unless_logged=_of_metrics(unless_logged | dict(entry.unless_logged), groups),
     )
+
+
+def _of_metrics(unless_logged: UnlessLogged, groups: Mapping[str, SharedMetrics]) -> UnlessLogged:
+    """The metrics, and those that are judged instead, with the metrics of groups in place of their names."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, others in unless_logged.items():
+        instead = list(chain.from_iterable(_metrics(other, groups) for other in others))
+        for metric in _metrics(name, groups):
+            found[metric] = tuple(dict.fromkeys(other for other in instead if other != metric))
+    return found
+
+
+def _metrics(name: str, groups: Mapping[str, SharedMetrics]) -> tuple[str, ...]:
+    return groups[name].metrics if name in groups else (name,)
 
 
 def _cyclic(named: Mapping[str, Iterable[str]]) -> Iterator[str]:

@@ -479,3 +479,24 @@ def test_at_the_end_of_a_run_an_outcome_at_its_best_counts_at_once() -> None:
     assert "action-noise-widens" in ids(evaluator, "warning")
     evaluator.set_run_over(True)
     assert "action-noise-widens" not in ids(evaluator, "warning")
+
+
+@pytest.mark.parametrize("size", [40, 100, 300])
+def test_the_noise_of_evaluations_is_no_rise_of_the_held_out_loss(
+    size: int, noise: np.random.Generator
+) -> None:
+    """Of some hundreds of evaluations the lowest is far below the others by chance; a true rise is told."""
+    flat = 0.3 + 0.01 * noise.normal(size=size)
+    assert not ids(evaluator_of({"validation.loss": flat}), "warning")
+    overfits = np.linspace(0, 0.3, size) * (np.arange(size) > size // 2) + flat
+    assert "validation-loss-rising" in ids(evaluator_of({"validation.loss": overfits}), "warning")
+
+
+@pytest.mark.parametrize(("beside", "told"), [({}, True), ({"reward.mean": np.linspace(0, 1, 80)}, False)])
+def test_evaluations_that_gain_nothing_are_a_remark_where_no_other_outcome_is_logged(
+    beside: dict[str, np.ndarray], told: bool, noise: np.random.Generator
+) -> None:
+    """The first evaluation may be of a policy that is trained, so it is no alarm."""
+    evaluator = evaluator_of({"validation.return.mean": -150 + 5 * noise.normal(size=80), **beside})
+    assert ("held-out-no-gain" in ids(evaluator)) is told
+    assert not ids(evaluator, "warning")

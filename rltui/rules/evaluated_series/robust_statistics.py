@@ -7,9 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from rltui.common.arrays import Floats, Ints, distinct, median_of_sorted
+from rltui.common.arrays import Floats, Ints, distinct, median, median_of_sorted
 
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
+BENDS = math.sqrt(6.0)  # standard deviation of a second difference of noise of one
 MEDIAN_OF_THREE = 0.67  # its deviation relative to that of one value, for normal noise
 TREND_PARTS = 12  # parts of a trend, whose medians are compared
 TREND_LENGTHS = (0, 24, 48, 96)  # ticks of a trend: at least two per part
@@ -39,6 +40,16 @@ def rate_error(rates: Floats) -> float:
     if len(known) < 2 or known[0] < 0 or known[-1] > 1:
         return 0.0
     return MEDIAN_OF_THREE * math.sqrt(0.25 * float(np.diff(known).min()))
+
+
+def noise_beside_trend(values: Floats) -> float:
+    """Robust deviation of (n,) values from second differences, which a steady trend leaves zero.
+
+    0 for fewer than eight values, whose turns cannot be told from noise.
+    """
+    if len(values) < 8:
+        return 0.0
+    return NORMAL / BENDS * float(median(np.abs(np.diff(values, 2))))
 
 
 def trend_length(ticks: Ints) -> Ints:

@@ -16,6 +16,7 @@ from rltui.rules.evaluated_series.evaluated_moments import Moments
 from rltui.rules.evaluated_series.kept_results import kept
 from rltui.rules.evaluated_series.means_with_errors import RunMeans
 from rltui.rules.evaluated_series.robust_statistics import (
+    BENDS,
     NORMAL,
     TREND_FROM,
     TREND_LENGTHS,
@@ -31,7 +32,6 @@ PAD = 128  # NaN before the first tick; rows and the ticks that they skip are at
 BEFORE_MIN = 8  # fewest ticks for the usual level
 BENT = 24  # ticks used by `bend`
 NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # from differences of neighbours to the standard deviation
-BENDS = float(np.sqrt(6.0))  # standard deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
 
 

@@ -33,7 +33,11 @@ import numpy as np
 from rltui.common.arrays import Bools, Floats, Ints, distinct, medians
 from rltui.metrics.glossary_files import SHARE, bounds_of
 from rltui.rules.condition_states import ConditionStates, IdleRange, at_start, first_in, stays_idle
-from rltui.rules.evaluated_series.robust_statistics import MEDIAN_OF_THREE, rate_error
+from rltui.rules.evaluated_series.robust_statistics import (
+    MEDIAN_OF_THREE,
+    noise_beside_trend,
+    rate_error,
+)
 from rltui.rules.evaluated_series.rolling_window import RollingWindow
 from rltui.rules.rule import Rule
 
@@ -103,7 +107,7 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     if waves := rule.number("waves", 0.0):
         on &= _outside(level, *_moved(low, high, waves * np.nan_to_num(window.noise(length))))
     if errors := rule.number("errors", 0.0):
-        on &= _below_best(window, level, on, length, errors)
+        on &= _away_from_extreme(window, level, on, length, errors, rule.words.get("of") == "lowest")
     if {"chance", "lasting"} & rule.numbers.keys():
         held = np.abs(window.ticks.value[: window.end]) if absolute else window.ticks.value[: window.end]
         on, began = _lasting(rule, window, on, began, _outside(held, _last(low), _last(high)))
@@ -126,13 +130,16 @@ def _moved(low: Limit | None, high: Limit | None, by: Floats) -> tuple[Limit | N
     return None if low is None else low - by, None if high is None else high + by
 
 
-def _below_best(window: RollingWindow, level: Floats, asked: Bools, length: int, errors: float) -> Bools:
-    """(m,) whether a level is below the best one by so many errors, of the moments that are asked for."""
-    found, best = asked.copy(), window.extremes(length)[0]
-    noise = np.nan_to_num(np.fmin(window.jitter(0), window.bend())) * MEDIAN_OF_THREE
+def _away_from_extreme(
+    window: RollingWindow, level: Floats, asked: Bools, length: int, errors: float, lowest: bool
+) -> Bools:
+    """(m,) whether a level is below the best, or above the lowest one, by so many errors, where asked for."""
+    found, (best, least) = asked.copy(), window.extremes(length)
+    away = level - least if lowest else best - level
     for k in np.flatnonzero(asked).tolist():
-        least = max(rate_error(window.ticks.value[: int(window.at[k]) + 1]), float(noise[k]))
-        found[k] = best[k] - level[k] > errors * least
+        values = window.ticks.value[: int(window.at[k]) + 1]
+        error = 0.0 if lowest else rate_error(values)  # the lowest loss is no rate
+        found[k] = away[k] > errors * max(error, MEDIAN_OF_THREE * noise_beside_trend(values))
     return found
 
 
