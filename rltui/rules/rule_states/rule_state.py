@@ -133,10 +133,17 @@ class RuleState:
             )
         if states.until is not None:
             period.until = float(states.until[last])
-        if not rule.latch:
-            period.limit = float(states.limit[last])
+        self._compare(period, states, last)
         if serial - period.begun + 1 >= rule.for_ticks and window.at[last] >= rule.warmup // ticks.stride:
             period.firing = True
+
+    def _compare(self, period: ActivePeriod, states: ConditionStates, k: int) -> None:
+        """Update what the value is compared with, unless the rule is about a change that has been seen."""
+        if self.rule.latch:
+            return
+        period.limit = float(states.limit[k])
+        if states.before is not None:
+            period.before = float(states.before[k])
 
     def _cease(
         self, period: ActivePeriod, states: ConditionStates, window: RollingWindow, moments: range
@@ -152,6 +159,7 @@ class RuleState:
                     period.seen = serial
                     if not math.isnan(value):
                         period.value = value
+                        self._compare(period, states, k)
                     if self.rule.latch and _is_unrecovered(period, value, states.upward):
                         period.held_until = int(self.ticks.last[int(window.at[k])])
             elif not period.firing:
