@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rltui.common.named_tuple import NamedTuple
@@ -16,10 +16,10 @@ from rltui.draw.numbers import (
     format_two_digits,
 )
 from rltui.panes.pane_tabs import RunCounter, overview_tables
-from rltui.rules.finding import health_of
+from rltui.rules.finding import Finding, health_of
 from rltui.rules.messages import headline_of, sentence_of
 from rltui.rules.run_status.liveness import GONE, Liveness
-from rltui.session.time_travel import RunAtStep
+from rltui.store.points import sensible
 
 if TYPE_CHECKING:
     from rltui.run_context.jobs.scheduler import Job
@@ -157,13 +157,34 @@ class Header(NamedTuple):
         return f"{format_si(self.points)} {'point' if self.points == 1 else 'points'}"
 
 
-def onset_age(view: RunView, step: int, now: float) -> str:
-    """`4m ago`: when a live or stalled run was at a step; empty if that is not known exactly."""
+def onset_age(view: RunView, finding: Finding, now: float) -> str:
+    """`4m ago`: when a finding of a live or stalled run began; empty if that is not known exactly.
+
+    By the wall time of the point at its onset in the series that it is about, which may count something other
+    than the run's steps.
+    """
     alive = view.liveness(now)
-    if alive.state not in ("live", "stalled") or not alive.age_known:
+    if alive.state not in ("live", "stalled") or not alive.age_known or finding.console is not None:
         return ""
-    wall = RunAtStep(view.run, step).wall_time
-    return format_age(coarse_age(max(now - wall, 0.0))) if math.isfinite(wall) else ""
+    walls = [wall for tag in _onset_tags(finding) if (wall := _wall_time_at(view, tag, finding.since_step))]
+    return format_age(coarse_age(max(now - min(walls), 0.0))) if walls else ""
+
+
+def _onset_tags(finding: Finding) -> Sequence[str]:
+    """The tags whose step a finding begins at: that of a rule by its first series, a symptom by its parts."""
+    if not finding.symptom:
+        return finding.metrics[:1]
+    return [one.tag for one in finding.evidence if one.since_step == finding.since_step]
+
+
+def _wall_time_at(view: RunView, tag: str, step: int) -> float | None:
+    """The wall time of the point of a tag at a step; None if no exact point or several times are there."""
+    if tag not in view.run.series:
+        return None
+    points = view.run.series[tag].recent()
+    walls = set(points.wall_time[points.step == step].tolist())
+    wall = walls.pop() if len(walls) == 1 else math.nan
+    return wall if sensible(wall) else None
 
 
 def coarse_age(seconds: float) -> float:

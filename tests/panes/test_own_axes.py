@@ -12,12 +12,17 @@ from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.distributions import logged_ridges
 from rltui.panes.answers.values.recent_values import RunValues
+from rltui.panes.render.plain_text import findings_text
 from rltui.panes.rows.row import rows_of
+from rltui.screen.start import build
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from tests.support.logs import tfwriter
-from tests.support.logs.live_logs import write
+from tests.support.logs.live_logs import write, write_rows
+from tests.support.screen.screens import screen_of
 
 ROUNDS, STRIDE, SECONDS = 200, 1_000, 10.0
+NOW = tfwriter.WALL + SECONDS * ROUNDS  # while the last point is written
 MOMENT = 80_500  # between two points of the run, in round 80
 
 
@@ -77,3 +82,39 @@ def test_gpus_and_histograms_end_at_the_step(tmp_path: Path) -> None:
     (ridge,) = logged_ridges(RunValues(view, MOMENT), lambda tag: tag == "weights")
     assert ridge.steps[-1][1] == 80
     assert math.isclose(view.run.histograms["weights"].last_wall, tfwriter.WALL + SECONDS * ROUNDS)
+
+
+@pytest.mark.parametrize(("counted", "since", "age"), [(1, 101, "15m"), (100 * STRIDE, 10_100_000, "15m")])
+def test_a_finding_began_when_its_own_tag_was_there(
+    tmp_path: Path, counted: int, since: int, age: str
+) -> None:
+    """A reward over its own count that broke in round 101 of 200 did so 16 minutes ago, wherever told."""
+    values = [0.1 + 0.005 * at if at <= 100 else -7.0 for at in range(1, ROUNDS + 1)]
+    session = _session(tmp_path, "critic/score/mean", values, counted)
+    (view,) = session.runs.values()
+    for lines in (_written(view), _findings_of(session)):
+        assert f"since step {since:,}, {age} ago" in "\n".join(lines)
+
+
+def test_without_a_time_at_the_onset_no_age_is_told(tmp_path: Path) -> None:
+    """Where the tag of a finding has no time at its onset, that of another tag at that step is not told."""
+    values = [0.1 + 0.005 * at if at <= 100 else -7.0 for at in range(1, ROUNDS + 1)]
+    rows = [{"step": at * STRIDE, "critic/score/mean": value} for at, value in enumerate(values, start=1)]
+    write_rows(tmp_path / "run" / "metrics.jsonl", rows)
+    session = _session(tmp_path, "eval/other", [0.5] * ROUNDS, 1)
+    (view,) = session.runs.values()
+    assert view.liveness(NOW).state == "live"
+    lines = [one for one in [*_findings_of(session), *_written(view)] if "since step 101,000" in one]
+    assert len(lines) > 2 and "ago" not in "".join(lines)
+
+
+def _written(view: RunView) -> list[str]:
+    """Its findings as text."""
+    return [one.text for one in findings_text(view, NOW, 120)]
+
+
+def _findings_of(session: Session) -> list[str]:
+    """The page of findings."""
+    screen = screen_of(build(session, ["/logs"], clock=lambda: NOW, theme="night"))
+    screen.go("findings")
+    return screen.text(120, 60).splitlines()[3:]

@@ -12,6 +12,7 @@ from rltui.panes.answers.answer_inputs import NO_INPUTS, AnswerInputs
 from rltui.panes.answers.pane_answers import outcome_sentence
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
+from rltui.panes.header import onset_age
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.console_lines import failed_start_lines
 from rltui.panes.render.lines.answer_lines import answer_lines
@@ -90,7 +91,8 @@ def findings_text(
     lines: list[Line] = [] if findings else [*nothing, BLANK]
     for finding in unexplained(findings):
         rows = rows_of_evidence(view, finding, at_step, findings)
-        lines += finding_block(finding, width, view=view, rows=rows, window=window).lines
+        age = onset_age(view, finding, now) if at_step is None and then is None else ""
+        lines += finding_block(finding, width, view=view, rows=rows, window=window, age=age).lines
         for one in explained(findings, finding):
             lines += finding_block(one, width, nested=True).lines
         lines.append(BLANK)

@@ -75,10 +75,10 @@ def _block(
         handled = state.acknowledgements.status(view.name, finding, state.options.clock())
     told = handled or resolved or nested or view is None
     rows = [] if told else evidence_rows(state, finding)
-    known = view is not None and not (told or finding.console) and shown_run.past_findings(state) is None
+    now = state.options.clock() if not told and shown_run.past_findings(state) is None else None
     block = finding_block(
         finding, width, view=None if told else view, rows=rows, nested=nested, handled=handled,
-        age=onset_age(view, finding.since_step, state.options.clock()) if known and view is not None else "",
+        age="" if now is None or view is None else onset_age(view, finding, now),
         window=None if told or view is None else shown_run.window(state, view),
         selected=state.selection.evidence % len(rows) if selected and rows else -1,
     )  # fmt: skip
