@@ -16,6 +16,7 @@ from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_pos
 from rltui.panes.runs.outcome_row import outcome
 from rltui.rules.finding import Finding
 from rltui.rules.run_status.settings_beside import SettingsBeside
+from rltui.session.logs_until import LogsUntil
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -67,9 +68,12 @@ def evaluate(
     session = Session(options.config, shared=names, beside=beside if options.logdirs else None)
     problems = chain.from_iterable(run.deliveries for run in shard)
     logs = [log for run in shard for log in run.logs]
+    until = None
+    if options.at_step is not None:
+        until = LogsUntil(read_placed(logs, verify=options.verify), options.at_step, progress)
     session.apply_all(
         chain(problems, read_placed(logs, verify=options.verify)),
-        at_step=options.at_step,
+        until=until,
         progress=progress,
     )
     if options.at_step is None:  # consoles are not dated by step

@@ -339,11 +339,6 @@ class RunView:
         self._update_settings()
         return True
 
-    def hold_until(self, step: int) -> None:
-        """Drop the points held back that were logged after the run was at a step."""
-        as_of = RunAtStep(self.run, step)
-        self._held = [(as_of.until(pieces), points) for pieces, points in self._held]
-
     def drop_held(self) -> None:
         """Drop the points held back: the run has no log any more."""
         self._held.clear()
@@ -381,8 +376,7 @@ class RunView:
     def findings_at(self, step: int, *, evaluate: bool = True) -> PastFindings:
         """The findings when the run was at a step: evaluated again if possible, else as remembered."""
         evaluator = self.evaluator
-        last = self.run.last_step
-        if last is None or step >= last:
+        if self.run.last_step is None or RunAtStep(self.run, step).at_step is None:
             return current_findings(evaluator)
         if evaluate and not self.loading:
             selection = self._shared.selection(self.recognition.label)

@@ -21,13 +21,12 @@ from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import ALL_RUNS, RunFilter, runs_named, shown_name, with_namesakes
 from rltui.rules.run_status.settings_beside import LookupBeside, SettingsBeside
 from rltui.run_context.jobs.scheduler import Job, RunTraces
+from rltui.session.logs_until import LogsUntil
 from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
 from rltui.session.run_view import HELD_POINTS, HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import SisterComparison, iter_comparisons, sister_finding
-from rltui.session.time_travel import points_until
 from rltui.store.continued_runs import Lineage, lineage
-from rltui.store.points import HIGHEST
 from rltui.store.store import Store
 
 if TYPE_CHECKING:  # it imports the readers of consoles
@@ -61,7 +60,7 @@ class Session:
         self.consoles_searched = False  # whether consoles were looked for once
         self.folder_changes: int | None = None  # as `LogSearch.changes`; None: not followed
         self.given_names: dict[str, str] = {}  # display names that people gave, by run
-        self.next_steps: dict[str, int] = {}  # by run, the first step left out by `up_to_step`
+        self.next_steps: dict[str, int] = {}  # by run, the first step left out as of an earlier one
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = runs
         self._sources: dict[str, tuple[str, ...]] | None = None
@@ -94,7 +93,7 @@ class Session:
             self.store.focus(recent)
         self._recently_shown = recent
 
-    def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
+    def apply(self, deliveries: Iterable[Delivery]) -> set[str]:
         """Apply deliveries of the readers; returns the names of the runs that changed."""
         changed = set()
         self._ordered = None
@@ -105,11 +104,6 @@ class Session:
                 continue
             if not self._filter.takes(name):
                 continue
-            if up_to_step is not None:
-                steps = delivery.batch.step
-                if len(later := steps[steps > up_to_step]):
-                    self.next_steps[name] = min(int(later.min()), self.next_steps.get(name, HIGHEST))
-                delivery = delivery._replace(batch=points_until(delivery.batch, up_to_step))
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
             if self._sources is not None and len(self._sources.get(name, ())) != len(run.sources):
@@ -315,9 +309,13 @@ class Session:
         """
         runs = RunFilter(run_glob)
         session = cls(config, runs=runs, logdirs=logdirs)
+        until = None
+        if at_step is not None:
+            first = Deliveries(Follower(logdirs, runs=runs, verify=verify, once=True))
+            until = LogsUntil(chain.from_iterable(first), at_step, progress)
         follower = Follower(logdirs, runs=runs, verify=verify, once=True)
         deliveries = chain.from_iterable(Deliveries(follower))
-        session.apply_all(deliveries, at_step=at_step, progress=progress, charts=charts)
+        session.apply_all(deliveries, until=until, progress=progress, charts=charts)
         if at_step is None:  # consoles are not dated by step
             # Imported here: other sessions get reports from their owner.
             from rltui.run_context.console.run_consoles import RunConsoles
@@ -332,21 +330,22 @@ class Session:
         self,
         deliveries: Iterable[Delivery],
         *,
-        at_step: int | None = None,
+        until: LogsUntil | None = None,
         progress: Callable[[Delivery], None] | None = None,
         charts: bool = False,
     ) -> None:
-        """Apply all deliveries and evaluate the rules, up to a step if one is given."""
+        """Apply all deliveries and evaluate the rules; until: only what was logged up to a step."""
         if not charts:
             self.focus()
         for delivery in deliveries:
-            self.apply((delivery,), up_to_step=at_step)
+            self.apply((delivery if until is None else until.cut(delivery),))
             # Other logs of a run may follow, and only all tags tell its framework.
             if self._held.points >= HELD_POINTS:
                 self.evaluate()
             if progress is not None:
                 progress(delivery)
-        if at_step is not None:  # only all tags tell which of them do not count the run's steps
-            for view in self.waiting():
-                view.hold_until(at_step)
+        if until is not None:
+            self.next_steps = until.next_steps
+            for run in self.store.runs.values():
+                run.read_until = until.step
         self.evaluate(force=True)

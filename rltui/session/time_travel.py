@@ -1,12 +1,12 @@
 """A run as it was at an earlier step: its points, its findings, the last step of each tag.
 
 For `--at-step` and for the keys that go back in time. Tags with an axis of their own (seconds, epochs) are
-shown as of the wall time at which the run was at that step.
+shown as of the wall time at which the run was at that step. The last step of the run, and any beyond it, is
+now: all that was logged is shown.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 
@@ -15,7 +15,7 @@ import numpy as np
 from rltui.common.arrays import Floats
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
-from rltui.logs.batch import Batch, Text
+from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluated_series.ended_series import Silence
 from rltui.rules.evaluator import Evaluator
@@ -35,17 +35,6 @@ BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
 Logged = Series | HistogramSeries  # what was logged under a tag
 
 
-def points_until(batch: Batch, step: int) -> Batch:
-    """A batch without points, starts, texts and histograms after a step."""
-    kept = batch.where(batch.step <= step)
-    return dataclasses.replace(
-        kept,
-        starts=tuple(start for start in kept.starts if start.step <= step),
-        texts=tuple(text for text in kept.texts if text.step <= step),
-        histograms=tuple(one for one in kept.histograms if one.step <= step),
-    )
-
-
 def span_of(run: Run) -> tuple[int, int]:
     """First and last step of a run, without the steps of tags with an axis of their own."""
     span, last = run.span, run.last_step
@@ -62,25 +51,38 @@ def _beyond(series: Logged, span: tuple[int, int]) -> bool:
 
 
 class RunAtStep:
-    """A run as of a step; `at_step` None is now."""
+    """A run as of a step; None is now, and so is any step that the run or the part that was read ends at.
 
-    def __init__(self, run: Run, at_step: int | None) -> None:
+    early: the same run without points above the step, if there is one: it has older points exactly.
+    """
+
+    def __init__(self, run: Run, step: int | None, early: Run | None = None) -> None:
         self.run = run
-        self.at_step = at_step
         self.span = span_of(run)
+        end = self.span[1] if run.read_until is None else min(self.span[1], run.read_until)
+        self.at_step = None if step is None or step >= end else step  # None: now
+        self._step = step
+        self._early = run if early is None else early
         self._wall_time: float | None = None
         self._interval: float | None = None
 
     def step_of(self, series: Logged) -> tuple[bool, int | None]:
         """Whether a series has an axis of its own, and the step shown on its axis; None is now."""
         own_axis = self.has_own_axis(series)
-        if self.at_step is None or not own_axis:
+        if self.at_step is None or not own_axis or not self.by_wall_time(series):
             return own_axis, self.at_step
-        if math.isnan(self.wall_time) and not _beyond(series, self.span):
-            return own_axis, self.at_step
-        points = series.recent()
-        known = np.flatnonzero(points.wall_time <= self.wall_time)
-        return True, int(points.step[known[-1]]) if len(known) else BEFORE_ALL_STEPS
+        steps, walls = series.step_walls()
+        known = np.flatnonzero(walls <= self.wall_time)
+        return True, int(steps[known[-1]]) if len(known) else BEFORE_ALL_STEPS
+
+    def by_wall_time(self, series: Logged) -> bool:
+        """Whether its points up to the step are those up to the wall time, and not up to the same number.
+
+        A tag whose steps lie among those of the run is taken by them where the wall time is not known.
+        """
+        if not self.has_own_axis(series):
+            return False
+        return not math.isnan(self.wall_time) or _beyond(series, self.span)
 
     def points_of(self, series: Logged) -> Points:
         """The exact recent points of a series up to the step shown, in step order."""
@@ -91,12 +93,6 @@ class RunAtStep:
         """The last step of a series up to the step shown, on its own axis; None without points."""
         last = series.last_step
         return None if last is None else min(last, self._limit(series))
-
-    def until(self, pieces: Iterable[NewPoints]) -> list[NewPoints]:
-        """New points of the run without those after the step shown."""
-        limits = {tag: self._limit(series) for tag, series in self.run.series.items()}
-        kept = ((piece, piece.points.step <= limits[piece.tag]) for piece in pieces)
-        return [NewPoints(one.tag, one.points.take(shown), one.rewound_to) for one, shown in kept]
 
     def _limit(self, series: Logged) -> int:
         """The step shown of a series, on its own axis."""
@@ -158,28 +154,31 @@ class RunAtStep:
 
     @property
     def wall_time(self) -> float:
-        """When the run was at the step, seconds since 1970; NaN if no tag with wall times holds the step.
+        """When the run was at the step, seconds since 1970; NaN unknown, -inf before all of its points.
 
-        The time of the last point where all ended before the step.
+        Where only means of old points are held, the time of the last one that is known. The time of the last
+        point where all ended before the step.
         """
         if self._wall_time is None:
             self._wall_time = self._find_wall_time()
         return self._wall_time
 
     def _find_wall_time(self) -> float:
-        at_step, ended = self.at_step, math.nan
-        for series in self.run.series.values():
-            last = series.last_step
-            if at_step is None or last is None or series.exact_from > at_step or self.has_own_axis(series):
+        step, ended, begun = self._step, math.nan, False
+        for tag, series in self.run.series.items():
+            last, early = series.last_step, self._early.series.get(tag)
+            if step is None or last is None or early is None or self.has_own_axis(series):
                 continue
-            if last < at_step:
+            first = series.first_step
+            begun |= first is not None and first <= step
+            if last < step:
                 ended = float(np.fmax(ended, series.last_wall))
                 continue
-            points = series.recent()
-            end = int(np.searchsorted(points.step, at_step, "right"))
-            if end and math.isfinite(wall := float(points.wall_time[end - 1])):
+            steps, walls = early.step_walls()
+            end = int(np.searchsorted(steps, step, "right"))
+            if end and math.isfinite(wall := float(walls[end - 1])):
                 return wall
-        return ended
+        return ended if begun else -math.inf
 
 
 class PastFindings(NamedTuple):

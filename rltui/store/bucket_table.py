@@ -262,6 +262,14 @@ class BucketTable:
             return np.nan, np.nan
         return float(self.last[row, used - 1]), float(self.ended[row, used - 1]) + self.epoch
 
+    def ends_of(self, row: int) -> tuple[Ints, Floats]:
+        """(n,) steps and wall times of the newest points of a row's buckets, oldest first; NaN unknown."""
+        used = self.used_of(row)
+        full = self._full(row, used)
+        wall = self.ended[row, :used][full].astype(np.float64) if used else np.empty(0)
+        step = self.end[row, :used][full].astype(np.int64) if used else np.empty(0, np.int64)
+        return step, wall + self.epoch
+
     def extent(self, row: int) -> tuple[float, float]:
         """Lowest and highest finite value of a series; NaN without one."""
         used = self.used_of(row)

@@ -52,8 +52,11 @@ class HistogramSeries:
 
     def recent(self) -> Points:
         """Their medians as points, in step order."""
-        walls = np.array([one.wall_time for one, _ in self._kept], np.float64)
-        return Points(self.step, walls, self.quantiles[:, QUANTILES.index(0.5)])
+        return Points(*self.step_walls(), self.quantiles[:, QUANTILES.index(0.5)])
+
+    def step_walls(self) -> tuple[Ints, Floats]:
+        """(n,) steps that rise, and wall times."""
+        return self.step, np.array([one.wall_time for one, _ in self._kept], np.float64)
 
     @property
     def quantiles(self) -> Floats:

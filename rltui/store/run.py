@@ -76,6 +76,7 @@ class Run:
         self.hparams: dict[str, object] = {}
         self.hparams_texts: dict[str, dict[str, Text]] = {}  # by log and tag, the newest
         self.total_steps: int | None = None
+        self.read_until: int | None = None  # the step at which its logs were cut, on every axis
         self.step_keys: dict[str, str] = {}  # by log, the name of what its steps count
         self.exit_codes: dict[str, int] = {}  # by log, of trackers that record them
         self.version = 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from rltui.common.arrays import Floats, Ints
 from rltui.store.points import HIGHEST, LOWEST, Points, join
 from rltui.store.previews import Previews
 from rltui.store.series_columns import EXACT, Axis, Columns, columns_of_series
@@ -108,6 +109,12 @@ class Series:
         if n is not None:
             begin = max(begin, len(window) - n)
         return window.take(slice(begin, None)).copy()
+
+    def step_walls(self) -> tuple[Ints, Floats]:
+        """(n,) steps that rise, and wall times: of the newest point of each bucket, then of exact points."""
+        points = self.recent()
+        step, wall = self._table.buckets.ends_of(self.row)
+        return np.concatenate((step, points.step)), np.concatenate((wall, points.wall_time))
 
     @property
     def exact_from(self) -> int:

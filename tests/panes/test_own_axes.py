@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.cli.evaluation import evaluate_runs
 from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.distributions import logged_ridges
@@ -27,15 +28,24 @@ MOMENT = 80_500  # between two points of the run, in round 80
 
 
 def _session(
-    folder: Path, tag: str, values: Sequence[float], counted: int, at_step: int | None = None
+    folder: Path,
+    tag: str,
+    values: Sequence[float],
+    counted: int,
+    at_step: int | None = None,
+    rounds: int = ROUNDS,
 ) -> Session:
-    """A run with a point every 1,000 steps, and a tag that counts rounds, each as `counted`."""
+    """A run with a point every 1,000 steps, and a tag that counts rounds, each as `counted`.
+
+    After so many rounds only the tag goes on.
+    """
     out = [tfwriter.version()]
     for at, value in enumerate(values, start=1):
         wall = tfwriter.WALL + SECONDS * at
         losses = (tfwriter.simple("train/loss", 1 / at), tfwriter.simple("train/other", 0.3 + at % 3))
         own = (tfwriter.simple(tag, value), tfwriter.histogram_of("weights", [value, value + 1.0]))
-        out.append(tfwriter.event(at * STRIDE, *losses, wall=wall))
+        if at <= rounds:
+            out.append(tfwriter.event(at * STRIDE, *losses, wall=wall))
         out.append(tfwriter.event(at * counted, *own, wall=wall))
     write(folder / "run" / "events.out.tfevents.1763600000.host.1.0", b"".join(out))
     return Session.load([folder], at_step=at_step)
@@ -53,14 +63,80 @@ def test_the_answer_is_of_the_points_that_the_row_shows(tmp_path: Path, counted:
     assert answer.sentence == f"Success rate is 0.410 at step {80 * counted:,}, the best so far."
 
 
-def test_a_log_read_up_to_a_step_ends_there_on_every_axis(tmp_path: Path) -> None:
-    """`--at-step` between two points of the run shows no round that was logged after that step."""
+@pytest.mark.parametrize("counted", [1, 100 * STRIDE])
+def test_a_log_read_up_to_a_step_ends_there_on_every_axis(tmp_path: Path, counted: int) -> None:
+    """`--at-step` between two points of the run shows all rounds up to that step and none after it."""
     values = [0.05 + 0.0045 * at for at in range(1, ROUNDS + 1)]
-    view = _session(tmp_path, "eval/success_rate", values, 1, at_step=MOMENT).runs["run"]
+    view = _session(tmp_path, "eval/success_rate", values, counted, at_step=MOMENT).runs["run"]
     answer = answer_of(view, "validation", MOMENT)
     (row,) = rows_of(view, ["eval/success_rate"], at_step=MOMENT)
     assert row.value_text == "0.410"
-    assert answer is not None and "0.410 at step 80," in answer.sentence
+    assert answer is not None and f"0.410 at step {80 * counted:,}," in answer.sentence
+    assert view.run.series["train/loss"].count == view.run.series["eval/success_rate"].count == 80
+    (ridge,) = logged_ridges(RunValues(view, MOMENT), lambda tag: tag == "weights")
+    assert ridge.steps[-1][1] == 80 * counted
+
+
+@pytest.mark.parametrize("counted", [1, 100 * STRIDE])
+@pytest.mark.parametrize("at_step", [ROUNDS * STRIDE, 10 * ROUNDS * STRIDE])
+def test_the_last_step_and_any_beyond_it_is_now(tmp_path: Path, counted: int, at_step: int) -> None:
+    """Ten evaluations of 0 after the last step of training are judged and shown as of that step, too."""
+    values = [0.05 + 0.0045 * at if at <= ROUNDS else 0.0 for at in range(1, ROUNDS + 11)]
+    whole = _session(tmp_path, "eval/success_rate", values, counted, rounds=ROUNDS).runs["run"]
+    cut = Session.load([tmp_path], at_step=at_step).runs["run"]
+    found = [one.id for one in whole.evaluator.findings()]
+    assert "validation-drop" in found and [one.id for one in cut.evaluator.findings()] == found
+    assert [one.id for one in whole.findings_at(at_step).findings] == found
+    for view in (whole, cut):
+        answer = answer_of(view, "validation", at_step)
+        (row,) = rows_of(view, ["eval/success_rate"], at_step=at_step)
+        assert row.value == 0.0 and view.run.points == 2 * ROUNDS + len(values)
+        assert answer is not None and f"is 0 at step {len(values) * counted:,}" in answer.sentence
+
+
+@pytest.mark.parametrize("counted", [1, 100 * STRIDE])
+def test_before_the_first_step_nothing_of_the_future_is_shown(tmp_path: Path, counted: int) -> None:
+    """Rounds 1 to 200 are not there as of step 500 of a run whose first step is 1,000."""
+    values = [0.05 + 0.0045 * at for at in range(1, ROUNDS + 1)]
+    view = _session(tmp_path, "eval/success_rate", values, counted).runs["run"]
+    assert rows_of(view, view.run.series, at_step=STRIDE // 2) == []
+    session = Session.load([tmp_path], at_step=STRIDE // 2)
+    assert session.runs["run"].run.points == 0 and not session.runs["run"].run.histograms
+    assert session.next_steps == {"run": STRIDE}
+
+
+def test_a_long_run_shows_no_round_of_the_future(tmp_path: Path) -> None:
+    """Where old points are held as means only, rounds end at the last of them that was there for certain."""
+    rounds = 5_000
+    values = [at / rounds for at in range(1, rounds + 1)]
+    view = _session(tmp_path, "eval/success_rate", values, 1, rounds=rounds).runs["run"]
+    assert view.run.series["eval/success_rate"].exact_from > 2_000
+    (row,) = rows_of(view, ["eval/success_rate"], at_step=2_000 * STRIDE)
+    assert row.own_axis and row.at_step is not None and 1_950 <= row.at_step <= 2_000
+    (row,) = rows_of(
+        Session.load([tmp_path], at_step=2_000 * STRIDE).runs["run"],
+        ["eval/success_rate"],
+        at_step=2_000 * STRIDE,
+    )
+    assert row.value == pytest.approx(2_000 / rounds)
+
+
+@pytest.mark.parametrize("held", [50, 300_000])
+def test_nothing_is_judged_before_all_is_read(
+    tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However large the log, a reward over its own count that crashes later is well as of a step before."""
+    for module in ("session", "run_view"):
+        monkeypatch.setattr(f"rltui.session.{module}.HELD_POINTS", held)
+    values = [0.1 + 0.005 * at if at <= 100 else -7.0 for at in range(1, ROUNDS + 1)]
+    _session(tmp_path, "critic/score/mean", values, 1)
+    loss = [{"step": at * STRIDE, "train/late": 1 / at, "_timestamp": tfwriter.WALL} for at in range(1, 9)]
+    write_rows(tmp_path / "run" / "metrics.jsonl", loss)
+    view = Session.load([tmp_path], at_step=MOMENT).runs["run"]
+    (verdict,) = evaluate_runs([str(tmp_path)], at_step=MOMENT).verdicts
+    for found in (view.evaluator.findings(), verdict.findings):
+        assert not [one for one in found if "critic/score/mean" in one.metrics]
+    assert view.run.series["critic/score/mean"].last_step == 80
 
 
 def test_rules_see_no_round_after_the_step(tmp_path: Path) -> None:

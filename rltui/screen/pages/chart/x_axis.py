@@ -62,8 +62,9 @@ class XAxis:
             return (1.0, float(max(main.count, 2)))
         if self.axis in ("relative", "wall"):
             start, end = shift_of(self.view, "relative"), main.last_wall
-            if at_step is not None and math.isfinite(wall := RunAtStep(self.view.run, at_step).wall_time):
-                end = wall
+            as_of = RunAtStep(self.view.run, at_step)
+            if as_of.at_step is not None and math.isfinite(as_of.wall_time):
+                end = as_of.wall_time
             if end is None or not math.isfinite(start) or not math.isfinite(end):
                 return (0.0, 1.0)
             shift = shift_of(self.view, self.axis)
