@@ -158,16 +158,22 @@ class Header(NamedTuple):
 
 
 def onset_age(view: RunView, finding: Finding, now: float) -> str:
-    """`4m ago`: when a finding of a live or stalled run began; empty if that is not known exactly.
+    """`4m ago`: when a finding of a live or stalled run began; empty if that is not known exactly."""
+    alive = view.liveness(now)
+    if alive.state not in ("live", "stalled") or not alive.age_known or finding.console is not None:
+        return ""
+    began = onset_wall_time(view, finding)
+    return "" if began is None else format_age(coarse_age(max(now - began, 0.0)))
+
+
+def onset_wall_time(view: RunView, finding: Finding) -> float | None:
+    """When a finding began, seconds since 1970; None if that is not known exactly.
 
     By the wall time of the point at its onset in the series that it is about, which may count something other
     than the run's steps.
     """
-    alive = view.liveness(now)
-    if alive.state not in ("live", "stalled") or not alive.age_known or finding.console is not None:
-        return ""
     walls = [wall for tag in _onset_tags(finding) if (wall := _wall_time_at(view, tag, finding.since_step))]
-    return format_age(coarse_age(max(now - min(walls), 0.0))) if walls else ""
+    return min(walls, default=None)
 
 
 def _onset_tags(finding: Finding) -> Sequence[str]:

@@ -15,6 +15,7 @@ from rltui.panes.answers.values.distributions import logged_ridges
 from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.render.plain_text import findings_text
 from rltui.panes.rows.row import rows_of
+from rltui.screen.input import navigation
 from rltui.screen.start import build
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -170,6 +171,17 @@ def test_a_finding_began_when_its_own_tag_was_there(
     (view,) = session.runs.values()
     for lines in (_written(view), _findings_of(session)):
         assert f"since step {since:,}, {age} ago" in "\n".join(lines)
+
+
+def test_the_console_of_a_finding_is_shown_at_its_own_time(tmp_path: Path) -> None:
+    """From a reward that broke in round 101 the key for the console goes to when that round was logged."""
+    values = [0.1 + 0.005 * at if at <= 100 else -7.0 for at in range(1, ROUNDS + 1)]
+    session = _session(tmp_path, "critic/score/mean", values, 100 * STRIDE)
+    screen = screen_of(build(session, ["/logs"], clock=lambda: NOW, theme="night"))
+    screen.go("findings")
+    navigation.turn_to_console(screen.state)
+    moment = screen.state.console.moment
+    assert moment is not None and moment.wall_time == tfwriter.WALL + SECONDS * 101
 
 
 def test_without_a_time_at_the_onset_no_age_is_told(tmp_path: Path) -> None:

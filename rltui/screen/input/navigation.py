@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.context_panes.console_pane import console_findings_of
+from rltui.panes.header import onset_wall_time
 from rltui.panes.rows.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.run_context.console.failure_search import ConsoleReport
@@ -207,14 +208,15 @@ def back_from_samples(state: AppState) -> None:
 
 def turn_to_console(state: AppState) -> None:
     """Show the console at the crosshair, or at the line or time of the selected finding."""
-    view, step = shown_run.run(state), state.time.crosshair
+    view, step, wall_time = shown_run.run(state), state.time.crosshair, None
     if on_findings(state):
         finding = shown_run.selected_finding(state)
         if finding is not None and finding.console is not None and view is not None:
             go_to_line(state, view, finding.console)
             return
         step = finding.since_step if finding is not None else None
-    go_to_console(state, None if step is None else moment_at(state, step))
+        wall_time = onset_wall_time(view, finding) if finding is not None and view is not None else None
+    go_to_console(state, None if step is None else moment_at(state, step, wall_time))
 
 
 def go_to_console(state: AppState, moment: Moment | None = None) -> None:
