@@ -496,7 +496,9 @@ def test_the_noise_of_evaluations_is_no_rise_of_the_held_out_loss(
 def test_evaluations_that_gain_nothing_are_a_remark_where_no_other_outcome_is_logged(
     beside: dict[str, np.ndarray], told: bool, noise: np.random.Generator
 ) -> None:
-    """The first evaluation may be of a policy that is trained, so it is no alarm."""
+    """The first evaluation may be of a policy that is trained, so it is no alarm before the run is over."""
     evaluator = evaluator_of({"validation.return.mean": -150 + 5 * noise.normal(size=80), **beside})
     assert ("held-out-no-gain" in ids(evaluator)) is told
     assert not ids(evaluator, "warning")
+    evaluator.set_run_over(True)
+    assert ("ended-without-gain" in ids(evaluator, "warning")) is told
