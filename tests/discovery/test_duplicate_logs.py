@@ -426,6 +426,88 @@ def test_evaluations_in_another_folder_are_those_of_the_event_file(tmp_path: Pat
         assert heard.sources[f"at_{number}/evaluations.npz"].duplicate_of == f"PPO_{number}"
 
 
+EVALUATED = range(500, 6_500, 500)
+
+
+def _keep_evaluations(path: Path, results: dict[int, float]) -> None:
+    """The file of EvalCallback for evaluations of five equal episodes, all of 200 steps."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    returns = np.repeat(np.array(list(results.values()))[:, None], 5, axis=1)
+    np.savez(path, timesteps=list(results), results=returns, ep_lengths=np.full(returns.shape, 200))
+
+
+def _evaluating(results: dict[int, float], tag: str = "eval/mean_reward", steps: int = 6_000) -> bytes:
+    """The event file of a training with these evaluations."""
+    evaluated = [(step, {tag: value, "eval/mean_ep_length": 200.0}) for step, value in results.items()]
+    return as_events(rows(1, range(100, steps, 100))) + as_events(evaluated, "")
+
+
+_CLIMB = {step: step / 9 for step in EVALUATED}
+_FAILING = dict.fromkeys(EVALUATED, -200.0)
+_SOLVED = {step: 500.0 if step > 1_000 else 480 + step / 100 for step in EVALUATED}
+
+
+@pytest.mark.parametrize(
+    ("logged", "kept"),
+    [
+        (_FAILING, _FAILING),
+        (_FAILING, {**_FAILING, 500: -110.0, 1_000: -120.0, 1_500: -130.0}),
+        (_SOLVED, {**_SOLVED, 500: 150.0, 1_000: 200.0}),
+        (_CLIMB, {**_CLIMB, 3_000: 3_000 / 8}),
+        (_CLIMB, {step: step / 19 for step in EVALUATED}),  # in another environment
+    ],
+    ids=["constant", "lost", "solved", "one_differs", "all_differ"],
+)
+def test_evaluations_of_another_training_are_no_duplicate(
+    tmp_path: Path, logged: dict[int, float], kept: dict[int, float]
+) -> None:
+    """Equal returns of trainings that fail or solve their task tell nothing; one that differs does."""
+    write(tmp_path / f"tb/PPO_1/{EVENTS}", _evaluating(logged))
+    _keep_evaluations(tmp_path / "other/evaluations.npz", kept)
+    for heard in (once(tmp_path), _live(tmp_path)):
+        assert sorted(heard.runs()) == ["other", "tb/PPO_1"]
+        assert heard.points["other/evaluations.npz"]
+
+
+def test_returns_of_a_training_are_not_its_evaluations(tmp_path: Path) -> None:
+    """Only evaluations are compared: equal returns of exploring episodes are those of another training."""
+    write(tmp_path / f"tb/PPO_1/{EVENTS}", _evaluating(_CLIMB, "rollout/ep_rew_mean"))
+    _keep_evaluations(tmp_path / "other/evaluations.npz", _CLIMB)
+    assert sorted(once(tmp_path).runs()) == ["other", "tb/PPO_1"]
+
+
+def test_evaluations_at_the_beginning_of_a_long_log_count(tmp_path: Path) -> None:
+    """Trainings whose last evaluations are equal are told apart by their first ones."""
+    every = range(500, 500_500, 500)
+    ends = {step: step / 9 for step in every}
+    logged = as_events(
+        [(step, {"eval/mean_reward": ends[step] - (step < 2_000), "train/loss": 1 / step}) for step in every],
+        "",
+    ) + as_events(rows(1, range(490_000, 500_000, 500)))
+    for name, kept in (("other", ends), ("same", {step: ends[step] - (step < 2_000) for step in every})):
+        _keep_evaluations(tmp_path / f"{name}/evaluations.npz", kept)
+    padding = as_events(rows(2, range(400_000, 490_000, 25)))
+    write(tmp_path / f"tb/PPO_1/{EVENTS}", logged[: len(logged) // 2] + padding + logged[len(logged) // 2 :])
+    assert sorted(once(tmp_path).runs()) == ["other", "tb/PPO_1"]
+
+
+def test_evaluations_that_begin_to_vary_are_found_to_be_repeated(tmp_path: Path) -> None:
+    """Equal evaluations tell nothing, so that a followed file is compared again when there are more."""
+    flat = dict.fromkeys(range(500, 10_500, 500), -200.0)
+    risen = {**flat, **{step: -200 + step / 900 for step in range(10_500, 15_000, 500)}}
+    write(tmp_path / f"PPO_1/{EVENTS}", _evaluating(flat))
+    _keep_evaluations(tmp_path / "at/evaluations.npz", flat)
+    live = Live(tmp_path)
+    live.after(10)
+    assert sorted(live.heard.runs()) == ["PPO_1", "at"]
+    write(tmp_path / f"PPO_1/{EVENTS}", _evaluating(risen))
+    live.after(60)
+    _keep_evaluations(tmp_path / "at/evaluations.npz", risen)
+    live.after(60)
+    assert sorted(live.heard.runs()) == ["PPO_1"]
+    assert live.heard.sources["at/evaluations.npz"].duplicate_of == "PPO_1"
+
+
 def test_episodes_of_several_wrappers_stay_apart(tmp_path: Path) -> None:
     """They have the same tags: in one run nobody could tell them apart. Evaluations have their own."""
     for name in ("train.monitor.csv", "eval.monitor.csv"):

@@ -7,7 +7,7 @@ runs, too (learning rates, counters), so most of the values that both have at a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import pairwise, takewhile
 
@@ -56,9 +56,6 @@ class LogBeginning(NamedTuple):
         return not self.tags
 
 
-ReadSample = Callable[[Format, File], LogBeginning]
-
-
 def sample(known: Format, file: File) -> LogBeginning:
     """Read the beginning of a log with a separate reader. Raises OSError."""
     log = known.open(file.path)
@@ -100,25 +97,20 @@ def _is_distinctive(tag: str) -> bool:
     return not (tag.startswith(_MACHINE) or is_small(tag) or compared(tag) in _SCHEDULES)
 
 
-def ending(known: Format, file: File, among: Container[int] | None = None) -> LogBeginning:
-    """Read the newest steps of a log, or those of them that are among others. Raises OSError.
+def ending(known: Format, file: File) -> LogBeginning:
+    """Read the newest steps of a log. Raises OSError.
 
-    The beginnings of duplicates differ if a restart truncated one of them and the other continued, and have
-    too few steps in common if one has evaluations only.
+    The beginnings of duplicates differ if a restart truncated one of them and the other continued.
     """
     log = known.open(file.path)
     try:
         batch = log.newest(file, SAMPLE_BYTES)
-        if not len(batch):  # of documents, which have no end by itself
-            batch = log.read(file, SAMPLE_BYTES)
-            batch = batch if log.offset >= file.size() else batch.where(np.zeros(len(batch), np.bool_))
     finally:
         log.close()
     steps: dict[int, list[NDArray[np.float64]]] = {}
-    found = set(batch.step.tolist())
-    newest = sorted(found if among is None else filter(among.__contains__, found))[-8 * SAMPLE_STEPS :]
+    newest = sorted(set(batch.step.tolist()))[-8 * SAMPLE_STEPS :]
     if newest:
-        kept = np.isin(batch.step, newest)
+        kept = batch.step >= newest[0]
         _collect(batch.step[kept], batch.value[kept], steps)
     rows = {step: distinct(np.concatenate(values)) for step, values in steps.items()}
     return LogBeginning(rows, tuple(batch.tags), False, False)
@@ -350,11 +342,6 @@ def has_less_than_console(
     (_, printed), (proper, logged) = ((one, sample), (other, its)) if first else ((other, its), (one, sample))
     evaluates = names().evaluation.search(proper.found.name) is not None
     return evaluates or _SERIES_RATIO * len(logged.tags) <= len(printed.tags)
-
-
-def keeps_evaluations(found: FoundFile) -> bool:
-    """Whether a log has only the evaluations of a training, too few of which are at its first steps."""
-    return stem_of(found.name) in names().sparse_stems
 
 
 def prints_by(one: LogFile, other: LogFile) -> bool:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeVar
 
-from rltui.logs.discovery import duplicate_logs
+from rltui.logs.discovery import duplicate_logs, kept_evaluations
 from rltui.logs.discovery.duplicate_logs import (
     LogBeginning,
     distance,
@@ -17,22 +17,24 @@ from rltui.logs.discovery.duplicate_logs import (
     has_less_than_table,
     is_console_of_tracker,
     is_copy,
-    keeps_evaluations,
     may_be_copy,
     may_repeat,
     prints,
     prints_by,
     uncopied,
 )
+from rltui.logs.discovery.kept_evaluations import keeps_evaluations
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.sub_runs import parent_of
 from rltui.logs.file_calls import Calls, GivenUpError
-from rltui.logs.formats.interface import Format
+from rltui.logs.formats.interface import File, Format
 from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
 from rltui.logs.sample_layouts.layouts import LayoutMatch, match_log
+
+T = TypeVar("T")
 
 MAX_COMPARED = 16  # logs with which one is compared
 MAX_IN_FOLDER = 256  # logs below a folder among which duplicates are searched for
@@ -163,6 +165,7 @@ class RunAssignment:
             or known.generation != log.generation
             or known.sample is None
             or not known.sample.complete
+            or keeps_evaluations(log.found)  # later ones may be the first that tell
         )
 
     def mixed_with(self, log: LogFile, others: Iterable[LogFile]) -> list[LogFile]:
@@ -314,12 +317,16 @@ class RunAssignment:
         if has_less_than_console(log, other, sample, its):
             return None
         begin = its_begin = 0
-        found = log.found
-        beside, copy = other.found.folder == found.folder, other.format.name == log.format.name
+        beside, copy = other.found.folder == log.found.folder, other.format.name == log.format.name
         related = self._is_only_console(log, other, calls) or is_console_of_tracker(log, other)
+        if keeps_evaluations(log.found) != keeps_evaluations(other.found):
+            kept, main = (log, other) if keeps_evaluations(log.found) else (other, log)
+            if self._repeats_evaluations(kept, main, calls):
+                return main
+            if log.run != other.run:
+                return None
         if not related and not duplicate_logs.same(sample, its, beside=beside, copy=copy):
-            sparse = keeps_evaluations(found) != keeps_evaluations(other.found)
-            if not (sparse or log.run == other.run) or self._same_end(log, other, calls) is not True:
+            if log.run != other.run or self._same_end(log, other, calls) is not True:
                 return None
             # the one that begins earlier has more data
             begin, its_begin = min(sample.rows), min(its.rows)
@@ -398,17 +405,20 @@ class RunAssignment:
 
     def _same_end(self, one: LogFile, other: LogFile, calls: Calls) -> bool | None:
         """Whether the ends of logs have the same values; None if they have too few at the same steps."""
-        ends: list[LogBeginning] = []
-        read: duplicate_logs.ReadSample = duplicate_logs.ending
-        for log in sorted((one, other), key=lambda each: not keeps_evaluations(each.found)):
-            sample = self._sample(log, calls)
-            end = _read(log, read, calls) if sample is not None else None
-            if sample is None or end is None:
-                return None
-            ends.append(end._replace(rounded=sample.rounded, counted=sample.counted))
-            if keeps_evaluations(log.found):
-                read = partial(duplicate_logs.ending, among=end.rows.keys())
-        return duplicate_logs.same_end(*ends)
+        ends = [
+            end._replace(rounded=sample.rounded, counted=sample.counted)
+            for log in (one, other)
+            if (sample := self._sample(log, calls)) and (end := _read(log, duplicate_logs.ending, calls))
+        ]
+        return duplicate_logs.same_end(*ends) if len(ends) == 2 else None
+
+    def _repeats_evaluations(self, kept: LogFile, main: LogFile, calls: Calls) -> bool:
+        """Whether a file of evaluations certainly has those of the training in another log."""
+        own = _read(kept, kept_evaluations.evaluations, calls)
+        if not own or not kept_evaluations.vary(own):
+            return False
+        its = _read(main, kept_evaluations.evaluations, calls)
+        return its is not None and kept_evaluations.are_repeated(own, its) is True
 
     def _sample(self, log: LogFile, calls: Calls) -> LogBeginning | None:
         """The beginning of a log; read again if the log has grown and it was incomplete."""
@@ -444,8 +454,8 @@ def _home(folder: str) -> str:
     return above if bare else folder
 
 
-def _read(log: LogFile, read: duplicate_logs.ReadSample, calls: Calls) -> LogBeginning | None:
-    """A sample of a log; None if it cannot be read, as its visit will report. Raises GivenUpError."""
+def _read(log: LogFile, read: Callable[[Format, File], T], calls: Calls) -> T | None:
+    """A part of a log; None if it cannot be read, as its visit will report. Raises GivenUpError."""
     assert log.format is not None
     calls.subject = log
     try:
