@@ -42,6 +42,7 @@ class LogFileNames(NamedTuple):
     plain_stems: frozenset[str]
     plain_folders: frozenset[str]
     worker_words: frozenset[str]
+    monitor_words: frozenset[str]
     rank_folder: Pattern
     rank_file: Pattern
     tracker_endings: tuple[str, ...]

@@ -60,16 +60,25 @@ def test_workers_of_one_training_are_one_run(tmp_path: Path) -> None:
     assert len(steps) == sum(map(len, LENGTHS))
 
 
-@pytest.mark.parametrize("word", ["env_", "monitor-", "rank"])
+@pytest.mark.parametrize("word", ["env_", "monitor-", "rank", "Worker"])
 def test_workers_may_have_a_word_before_their_rank(tmp_path: Path, word: str) -> None:
-    """The same training under other names is the same run; monitors of two words stay apart."""
+    """The same training under other names is the same run; monitors of two words for workers stay apart."""
     workers(tmp_path / "plain")
     workers(tmp_path / "named", word=word)
     found = _runs(tmp_path)
     assert found["named"] == found["plain"]
     assert len(found["plain"]) == sum(map(len, LENGTHS))
     write(tmp_path / "named/eval_0.monitor.csv", monitor([100, 250], T0 + 3600))
-    assert len(_runs(tmp_path / "named")) == len(LENGTHS) + 1
+    assert len(_runs(tmp_path / "named")) == 2
+    write(tmp_path / "named/thread_0.monitor.csv", monitor([100, 250], T0 + 3600))
+    assert len(_runs(tmp_path / "named")) == len(LENGTHS) + 2
+
+
+@pytest.mark.parametrize("word", ["seed_", "lr-", "run", "trial_", "agent", "node_", "env_seed_", "ppo_env-"])
+def test_monitors_of_seeds_and_settings_stay_apart(tmp_path: Path, word: str) -> None:
+    """Trainings that one script starts at once keep pace like workers: only a word for those joins them."""
+    workers(tmp_path, word=word)
+    assert set(_runs(tmp_path)) == {f"{word}{rank}.monitor" for rank in range(len(LENGTHS))}
 
 
 def test_equal_lengths_give_distinct_steps(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ from rltui.common.regex import regex
 from rltui.logs.formats.container import Container, NewRows, Part, Parts, whole_lines
 from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.lines.csv_table import CsvParser
-from rltui.logs.log_file_names import is_events, is_plain
+from rltui.logs.log_file_names import is_events, is_plain, names
 
 NO_OPS = 30  # highest number of steps of an Atari reset, which may be counted (Machado et al., JAIR 61, 2018)
 _NAME = regex(
-    r"(?:\A|.*/)(?:(?P<group>\d+\.)|(?P<word>[A-Za-z][A-Za-z_-]{0,40}))?(?P<rank>\d+)\.monitor\.csv\Z",
+    r"(?:\A|.*/)(?:(?P<group>\d+\.)|(?P<word>[A-Za-z]+)[_-]?)?(?P<rank>\d+)\.monitor\.csv\Z",
     re.DOTALL,
 )
 _MIN_READ = 64 << 10  # bytes of one file in one call
@@ -126,7 +126,14 @@ def _parts(place: str) -> Parts | None:
     return Parts((WorkersRun(folder, workers, first.start),), includes_neighbours=True)
 
 
-MONITORS = Container(lambda place: bool(_NAME.match(place)), _parts)
+MONITORS = Container(lambda place: _named(place) is not None, _parts)
+
+
+def _named(path: str) -> re.Match[str] | None:
+    """The parts of the name of a monitor file of a worker; None for others, such as of seeds and settings."""
+    match = _NAME.match(path)
+    word = match["word"] if match is not None else None
+    return match if word is None or word.lower() in names().monitor_words else None
 
 
 def _has_run(listed: Sequence[str]) -> bool:
@@ -137,12 +144,13 @@ def _has_run(listed: Sequence[str]) -> bool:
 def worker_names(listed: Sequence[str]) -> list[str]:
     """The monitor files in a folder, by rank; none if a rank is missing.
 
-    A loop of one's own may put a word before the rank; several words are those of several things.
+    A loop of one's own may put a word for a worker before the rank; several words are those of several
+    things.
     """
     matches = [
         match
         for name in listed
-        if (match := _NAME.match(name)) and "/" not in name and str(int(match["rank"])) == match["rank"]
+        if (match := _named(name)) and "/" not in name and str(int(match["rank"])) == match["rank"]
     ]
     bare = [match for match in matches if not match["word"]]
     if not bare and len({match["word"] for match in matches}) > 1:
