@@ -22,6 +22,8 @@ WBITS = 31  # of zlib: a gzip member with header and checksum
 _HEAD = 4096  # decompressed bytes that are examined
 
 _NUMBER = regex(r"_\d{1,3}\Z")  # of one of several actions or observations
+_OBJECT = regex(rb'\{[ \t]*(?:"|\Z)')  # the beginning of a JSON object, also of one that is being written
+_BEFORE = b"\xef\xbb\xbf\0 \t\r\n"  # what may precede the first record: a byte-order mark, empty lines
 _CUT_KEY = regex(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key whose end is missing
 
 
@@ -129,6 +131,16 @@ def is_cut_point(line: bytes, telling: bool) -> bool:
     numbers = sum(number for key, number in keys if key not in steps)
     # The key after the step may be longer than the known part of the line.
     return (numbers > 0 and (bool(steps) or telling)) or bool(steps and _CUT_KEY.search(line))
+
+
+def from_first_record(head: bytes) -> bytes:
+    """The first bytes of a file without a byte-order mark and empty lines."""
+    return head.lstrip(_BEFORE)
+
+
+def begins_with_object(head: bytes) -> bool:
+    """Whether a file begins with a JSON object, as JSON lines do and no table does; perhaps half written."""
+    return _OBJECT.match(from_first_record(head)) is not None
 
 
 def cut_keys(line: bytes) -> list[tuple[str, bool]]:

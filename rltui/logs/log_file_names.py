@@ -19,6 +19,7 @@ from rltui.schema.toml_files import read_table
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: everything it logged so far
 CHECKPOINT = regex(r"checkpoint-(\d{1,12})")  # a folder in which it saves a copy of that
 _ENDING = regex(r"\.(jsonl|ndjson|json|csv|tsv|txt|dat|log|out|err|md|npz|npy)$", re.IGNORECASE)
+_TABLE = regex(r"\A[^.].*\.[ct]sv\Z", re.IGNORECASE)
 _JSON = regex(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 
@@ -133,6 +134,11 @@ def is_json(name: str) -> bool:
         return False
     ending = _JSON.search(name)
     return ending is not None and not names().not_logs.match(name[: ending.start()])
+
+
+def is_table(name: str) -> bool:
+    """Whether a base name is one of a table. Some programs write JSON lines to files that are named so."""
+    return _TABLE.match(name) is not None
 
 
 def is_telling(name: str) -> bool:

@@ -65,6 +65,20 @@ def test_same_values_in_two_formats(tmp_path: Path) -> None:
     assert len(every.points["logs/run.jsonl"]) == len(every.points[f"tb/run/{EVENTS}"]) == 120
 
 
+@pytest.mark.parametrize(("table", "lines"), [("log.csv", "log.jsonl"), ("progress.csv", "metrics.json")])
+def test_json_lines_in_a_file_named_as_a_table_are_a_duplicate(
+    tmp_path: Path, table: str, lines: str
+) -> None:
+    """They are one of the log beside them that has the same lines under a proper name, and of no other."""
+    for folder, seed in (("same", 1), ("other", 2)):
+        write(tmp_path / folder / table, as_lines(rows(1, range(30))))
+        write(tmp_path / folder / lines, as_lines(rows(seed, range(30))))
+    for heard in (once(tmp_path), _live(tmp_path)):
+        assert heard.sources[f"same/{table}"].duplicate_of == heard.sources[f"same/{lines}"].run
+        assert len(heard.points[f"same/{lines}"]) == 120 and not heard.points[f"same/{table}"]
+        assert len(heard.points[f"other/{lines}"]) == len(heard.points[f"other/{table}"]) == 120
+
+
 def _live(*logdirs: Path) -> Heard:
     live = Live(*logdirs)
     live.after(10)

@@ -314,6 +314,22 @@ def test_files_that_are_no_logs_make_no_runs(tmp_path: Path) -> None:
     assert live.heard.codes == ["unrecognised"] * 3
 
 
+@pytest.mark.parametrize("name", ["log.csv", "metrics.jsonl"])
+@pytest.mark.parametrize("written", [1, 2, 5, 9, 12, 20, 33])
+def test_a_first_record_is_waited_for(tmp_path: Path, name: str, written: int) -> None:
+    """However little of its first line is there, JSON lines are never called no log, nor read as a table."""
+    text = "\ufeff\n" * (written == 33) + lines(range(3))
+    log = write(tmp_path / name, text.encode()[:written])
+    live = Live(tmp_path)
+    live.after(10)
+    assert live.heard.codes in ([], ["torn-record"])
+    append(log, text.encode()[written:])
+    live.after(30)
+    assert live.heard.codes == []
+    assert {each.code for each in live.heard.told} <= {"torn-record"}
+    assert live.heard.points[name] == points(range(3))
+
+
 def test_own_rank_is_known(tmp_path: Path) -> None:
     """Logs of single workers keep their own runs and say which rank wrote them."""
     name = "events.out.tfevents.1.host"

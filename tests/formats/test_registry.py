@@ -96,6 +96,9 @@ def test_duplicates_of_one_training_agree() -> None:
         ("logging.jsonl", b'{"loss": 1.5, "global_step/max_steps": "1/438"}\n', "jsonl"),
         ("train_metrics.jsonl", b'{"loss": 1.5}\n{"loss": 1.4}\n', "jsonl"),
         ("log.csv", b'{"generation": 0, "fitness": -7.5}\n{"generation": 1, "fitness": -7}\n', "jsonl"),
+        ("log.csv", b'\xef\xbb\xbf{"step": 1, "loss": 0.5}\n', "jsonl"),
+        ("log.csv", b'\r\n\n{"step": 1, "loss": 0.5}\n', "jsonl"),
+        ("metrics.tsv", b'{ "step": 1, "loss": 0.5}\n', "jsonl"),
         ("metrics.jsonl", b'\xef\xbb\xbf{"step": 1, "loss": NaN}\n', "jsonl"),
         ("metrics.jsonl", b'{"type": "config", "lr": "x"}\n{"step": 0, "loss": 1}\n', "jsonl"),
         ("trainer_state.json", b'{\n  "best_metric": null,\n  "log_history": [\n', "document"),
@@ -145,6 +148,7 @@ def test_logs_are_recognised(name: str, head: bytes, form: str) -> None:
         ("eval.csv", b"id,question,label\n1,what,3\n"),
         ("cars.csv", b"weight,price\n1,2\n"),
         ("prompts.csv", b'{"prompt": "What is 1+1?", "answer": "2"}\n'),
+        ("log.csv", b'{"step": 1, "los'),  # incomplete, and no header of a table
         ("notes.txt", b"epoch 1 went well\n"),
         ("other.log", b"Starting server\n"),
         ("slurm-12.out", b"(TaskRunner pid=12) loading verl.trainer\n"),

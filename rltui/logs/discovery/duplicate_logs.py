@@ -20,7 +20,7 @@ from rltui.common.regex import regex
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.found_file import FoundFile
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, stem_of
+from rltui.logs.log_file_names import TRAINER_STATE, is_events, is_table, names, stem_of
 from rltui.logs.records.record_keys import compared, is_small
 
 SAMPLE_BYTES = 256 << 10  # of each log that are compared
@@ -309,7 +309,9 @@ def may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.folder == other.folder
     if are_numbered_apart(one.path, other.path):
         return False
-    if form in names().repeated_formats and one.folder == other.folder:
+    if one.folder == other.folder and (
+        form in names().repeated_formats or is_misnamed(form, one.name) != is_misnamed(form, other.name)
+    ):
         return True
     return form in names().copied_formats and _one_above_other(one, other)
 
@@ -317,6 +319,14 @@ def may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
 def may_repeat(known: Format) -> bool:
     """Whether one log of a format may repeat some columns of another in its folder."""
     return known.name in names().repeated_formats
+
+
+def is_misnamed(form: str, name: str) -> bool:
+    """Whether a log is named as one of another format: JSON lines in a file named as a table.
+
+    Such a log may be a duplicate of a log of its own format that is named properly.
+    """
+    return form == "jsonl" and is_table(name)
 
 
 def uncopied(name: str) -> str:

@@ -121,6 +121,8 @@ class RunAssignment:
         before = log.run
         if log not in self._placed and self._fold(log, calls):
             changed.append((log, before))
+        if duplicate_logs.is_misnamed(log.format.name, log.found.name):
+            self._copied.add(log.found.folder)
         if self._mixed and log.tag_map is None:
             changed += self._match(log, calls)
         if self._companions:
@@ -432,11 +434,12 @@ class RunAssignment:
         return known.sample
 
 
-def _order(log: LogFile, begin: int) -> tuple[int, int, int, bool, str]:
+def _order(log: LogFile, begin: int) -> tuple[int, int, bool, int, bool, str]:
     """Sorts duplicates, the main log first. begin: the lower, the more data it has at its beginning."""
     assert log.format is not None
     rank = duplicate_logs.rank(log.format, log.found.name)
-    return (begin, rank, -log.size, is_copy(log), log.found.path)
+    misnamed = duplicate_logs.is_misnamed(log.format.name, log.found.name)
+    return (begin, rank, misnamed, -log.size, is_copy(log), log.found.path)
 
 
 def _detect_format(log: LogFile, calls: Calls) -> None:

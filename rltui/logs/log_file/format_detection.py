@@ -10,7 +10,7 @@ from rltui.common.display_text import quote
 from rltui.common.problem import Problem
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.log_contents import cut_keys, is_foreign
+from rltui.logs.log_contents import begins_with_object, cut_keys, from_first_record, is_foreign
 from rltui.logs.log_file_names import is_events, is_telling, names
 
 SEARCHED = 16 << 20  # bytes of a console that are searched for its first line of metrics
@@ -58,12 +58,14 @@ class FormatDetection:
                 return known, None
             return known, replace(before, message="is a log now", healed=True)
         expected = not self._name.endswith(names().ambiguous_endings) and not is_foreign(self._name, head)
-        if before is not None and before.code == "torn-record" and b"\n" in head:
+        first = from_first_record(head)
+        if before is not None and before.code == "torn-record" and b"\n" in first:
             self._unknown = None
             return None, replace(before, message="its first record is complete now", healed=True)
-        if before is not None or not head.strip() or not expected:
+        if before is not None or not first or not expected:
             return None, None
-        if len(head) < HEAD and cut_keys(head) and b"\n" not in head and not head.rstrip().endswith(b"}"):
+        cut = len(head) < HEAD and b"\n" not in first and not first.rstrip().endswith(b"}")
+        if cut and (begins_with_object(first) or cut_keys(first)):
             message = (
                 f"its only record is incomplete ({len(head)} bytes): the writer stopped or has not flushed"
             )

@@ -255,6 +255,8 @@ def _matches(name: str, head: bytes) -> bool:
         return False
     if not head:
         return True
+    if log_contents.begins_with_object(head):  # of JSON lines, whatever follows
+        return False
     lines = head.split(b"\n")
     if monitor := lines[0].startswith(b"#"):
         lines = list(dropwhile(_is_comment, lines))

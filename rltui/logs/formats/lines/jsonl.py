@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -21,7 +20,6 @@ from rltui.logs.formats.lines.line_reader import BLANKS, LineParser, LineReader
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 
-_TABLE = regex(r"\A[^.].*\.[ct]sv\Z", re.IGNORECASE)
 _BETWEEN = " \t\r\n\0\ufeff"
 _MAX_TRIES = 16  # offsets in a damaged line at which an object is searched
 
@@ -115,12 +113,13 @@ def _matches(name: str, head: bytes) -> bool:
 
     A file that is named as a table is a log of JSON lines if it begins with an object.
     """
-    if not (log_file_names.is_json(name) or (head.startswith(b'{"') and _TABLE.search(name))):
+    named_otherwise = log_file_names.is_table(name) and log_contents.begins_with_object(head)
+    if not (log_file_names.is_json(name) or named_otherwise):
         return False
     if not head:
         return True
     telling = log_file_names.is_telling(name)
-    lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
+    lines = log_contents.from_first_record(head).split(b"\n")
     complete_lines = lines[:-1]
     if name.lower().endswith(".json"):
         if not _starts_like_lines(lines):

@@ -263,7 +263,7 @@ def _matches(name: str, head: bytes) -> bool:
         return False
     if not head:
         return True
-    *whole, cut = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
+    *whole, cut = log_contents.from_first_record(head).split(b"\n")
     by_name = bool(_STEP_NAME.match(name) or _NAME.search(name))
     for line in whole:
         try:
