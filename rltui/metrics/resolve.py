@@ -129,10 +129,12 @@ class MetricNames:
         if guess is None and framework is None:
             plain = self._known.words.without_container(plain)
             guess = self._guess(plain)
+        bare, known_as = self._known.words.without_sections(tag)
+        if guess is None and framework is None and known_as != bare:
+            return (self._of_part(tag, bare, known_as) if known_as else None) or self._unknown(tag)
         if guess is None and framework is None and (spelled := self._known.words.find(plain)):
             guess = _Guess(spelled, Vote(spelled.entry, (), False), spelled.held_out)
         if guess is None and framework is None:
-            bare = self._known.words.without_sections(tag)
             named = self._of_part(tag, bare, bare) if bare != tag else None
             if named is not None:
                 return named

@@ -684,6 +684,40 @@ def test_a_word_of_another_meaning_leaves_a_name_unknown(tag: str) -> None:
     assert not MetricNames().name(tag).recognised
 
 
+@pytest.mark.parametrize(
+    ("tag", "canonical", "part"),
+    [
+        ("trpo/kl", "policy.approx_kl", "trpo"),
+        ("a2c/mean_kl", "policy.approx_kl", "a2c"),
+        ("ppo/kl", "policy.approx_kl", "ppo"),
+        ("grpo/kl", "policy.kl_ref", "grpo"),
+        ("dqn/kl", None, ""),
+        ("q_learning/time", None, ""),
+        ("ppo/time", None, ""),
+        ("episode/time", None, ""),
+        ("q_learning/steps", "lengths.episode.mean", "q learning"),
+        ("global/steps", None, ""),
+        ("learner/steps", None, ""),
+        ("a2c/rollout/steps", None, ""),
+    ],
+)
+def test_a_section_may_change_what_a_name_means(tag: str, canonical: str | None, part: str) -> None:
+    """KL below an algorithm is that of the update, time a duration, and steps below a loop a count."""
+    name = MetricNames().name(tag)
+    assert (name.canonical, name.part) == (canonical, part)
+
+
+@pytest.mark.parametrize(
+    "tag", ["final_steps", "client_steps", "global_steps", "training_steps", "final_kl", "client_kl"]
+)
+def test_steps_of_all_are_no_length_of_an_episode(tag: str) -> None:
+    """Words for the end or for a client leave steps and KL without a meaning, but not rewards."""
+    names = MetricNames()
+    assert not names.name(tag).recognised
+    reward = names.name(tag.replace("steps", "reward").replace("kl", "reward"))
+    assert reward.canonical == "reward.mean"
+
+
 @given(st.text(max_size=40))
 def test_words_of_any_text_are_looked_up(tag: str) -> None:
     """No text makes the lookup of words fail, and the empty name means nothing."""

@@ -124,12 +124,23 @@ class Conventions(NamedTuple):
     sections: Mapping[str, str] = {}  # section of a key -> pane
 
 
+class BelowTable(NamedTuple):
+    """A table `below`: what names are called that mean something else below first sections than alone."""
+
+    sections: frozenset[str] = frozenset()  # all if empty
+    names: Mapping[str, str] = {}  # name -> what it is called alone
+    unknown: frozenset[str] = frozenset()  # names that mean nothing there
+
+
 class WordTable(NamedTuple):
     """The words of names in loops that nobody knows: the file `words`."""
 
     averages: frozenset[str] = frozenset()  # which mean it is
     containers: frozenset[str] = frozenset()  # what holds a history, as the last word of its name
     sections: frozenset[str] = frozenset()  # of names, that say which part of a loop wrote them
+    algorithms: frozenset[str] = frozenset()  # the same, of documents that compare several
+    below: tuple[BelowTable, ...] = ()
+    apart: Mapping[str, frozenset[str]] = {}  # word -> words next to which it means nothing by itself
     roles: frozenset[str] = frozenset()  # parts of an agent, as the first section of names
     ignored: frozenset[str] = frozenset()
     evaluation: frozenset[str] = frozenset()

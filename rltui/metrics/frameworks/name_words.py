@@ -53,6 +53,9 @@ class NameWords:
             elif word not in table.averages and word not in table.ignored and word not in learners:
                 return None
             before = word
+        only = next(iter(meant)) if len(meant) == 1 else ""
+        if not table.apart.get(only, frozenset()).isdisjoint(words):
+            return None
         entry = self._names.get(frozenset(meant))
         return Resolved(entry, name, learner, held_out) if entry is not None else None
 
@@ -62,13 +65,23 @@ class NameWords:
         held = begin and begin not in self._table.averages  # the values that a mean is of may be anything
         return begin if held and last in self._table.containers else name
 
-    def without_sections(self, name: str) -> str:
-        """A name without its first sections that only say which part of a loop wrote it."""
+    def without_sections(self, name: str) -> tuple[str, str]:
+        """A name without its first sections that only say which part of a loop wrote it, and its name alone.
+
+        The latter is another one for names that mean something else below these sections, and empty if nobody
+        knows what they mean there.
+        """
+        sections: list[str] = []
         first, slash, rest = name.partition("/")
-        while slash and first in self._table.sections:
+        while slash and (first in self._table.sections or first in self._table.algorithms):
+            sections.append(first)
             name = rest
             first, slash, rest = name.partition("/")
-        return name
+        for below in self._table.below if sections else ():
+            known = name in below.names or name in below.unknown
+            if known and not (below.sections and below.sections.isdisjoint(sections)):
+                return name, below.names.get(name, "")
+        return name, name
 
     def below_role(self, label: str, rest: str) -> str:
         """`critic/loss` of the label `critic_1` and the rest `loss`; empty if the label names no role."""
