@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.common.display_text import cell_width
+from rltui.common.display_text import cell_width, in_sentence
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import format_value
+from rltui.draw.numbers import SHARE, format_share, format_value
 from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 
@@ -30,14 +31,20 @@ class EvidenceRow(NamedTuple):
 def rows_of_evidence(
     view: RunView, finding: Finding, at_step: int | None, findings: Iterable[Finding]
 ) -> list[Row]:
-    """The metrics of a finding that the run has, in the order of onset."""
+    """The metrics of a finding that the run has, in the order of onset; of a ratio the numerator's."""
     evidence = sorted(finding.evidence, key=lambda one: one.since_step)
     tags = [one.tag for one in evidence] or list(finding.metrics[:MAX_METRICS])
     known = dict.fromkeys(tag for tag in tags if tag in view.run.series)
     rows = [
         row for tag in known for row in rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)
     ]
-    return with_distinct_titles(rows, of_panes=False)
+    titled, per = with_distinct_titles(rows, of_panes=False), {one.tag: one.per for one in evidence}
+    return [_with_denominator(view, row, per.get(row.tag, "")) for row in titled]
+
+
+def _with_denominator(view: RunView, row: Row, per: str) -> Row:
+    """A row whose title says that what changed is a ratio: `Waiting for data / step time`."""
+    return replace(row, title=f"{row.title} / {in_sentence(view.title_of(per))}") if per else row
 
 
 def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> list[EvidenceRow]:
@@ -53,7 +60,8 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
         known = item.tag in view.run.series
         rows = rows_of(view, [item.tag], at_step=at_step, merge=False) if known else []
         if rows:
-            title, change = rows[0].title, change_of_row(rows[0], finding, item)
+            row = _with_denominator(view, rows[0], item.per)
+            title, change = row.title, change_of_row(row, finding, item)
         else:
             title, change = view.names.name(item.tag).title, item.course()
         evidence.append(EvidenceRow(item.name, title, change, item.since_step, rows[0] if rows else None))
@@ -63,15 +71,21 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
 def change_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:
     """`3.00e-4 → 30.00` on the scale of the row; for a finding without evidence its value and limit.
 
+    A ratio has the unit of neither metric: it is a share if the finding's sentence gives it as one.
     If `width` cells are too few for both the present and the worst value, only the worst is given.
     """
     if evidence is None or not finding.evidence:
         value, limit = row.as_written(finding.value), row.as_written(finding.limit)
         text = "" if value is None else format_value(value, row.unit)
         return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
-    before, now, worst = map(row.as_written, (evidence.before, evidence.now, evidence.worst))
-    written = evidence._replace(before=before, now=now, worst=worst)
-    course = written.course(row.unit)
-    if worst is not None and cell_width(course) > width:
-        course = written._replace(now=worst, worst=None).course(row.unit)
+    written, unit = evidence, row.unit
+    if evidence.per:
+        share = evidence.now is not None and format_share(evidence.now) in finding.message
+        unit = SHARE if share else ""
+    else:
+        before, now, worst = map(row.as_written, (evidence.before, evidence.now, evidence.worst))
+        written = evidence._replace(before=before, now=now, worst=worst)
+    course = written.course(unit)
+    if written.worst is not None and cell_width(course) > width:
+        course = written._replace(now=written.worst, worst=None).course(unit)
     return course

@@ -54,6 +54,13 @@ def test_a_spike_is_as_many_times_the_usual_level_as_is_said(climb: float, after
         assert found is not None and float(found[1]) > 10 * 0.2, message
 
 
+def test_the_evidence_of_a_spike_begins_at_its_usual_level() -> None:
+    """Norms that climb before they explode: "ten times its usual" beside 1.4 -> 9 reads as a mistake."""
+    levels = [0.2] * 50 + [*np.linspace(0.3, 1.9, 12)] + [9.0] * 14
+    (found,) = evaluator_of({"optimizer.grad_norm": levels}, book=only("grad-explosion")).findings()
+    assert [(one.before, one.now) for one in found.evidence] == [(0.2, 9.0)]
+
+
 def test_a_sentence_has_one_pair_of_parentheses() -> None:
     """The worst value so far joins the limit in the parentheses that a message ends with."""
     found = _finding("kl-ref-high", "policy.kl_ref", 0.1, 3.3, 7.5, 3.3)

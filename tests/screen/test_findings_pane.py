@@ -197,3 +197,18 @@ def test_what_to_look_at_next_is_called_as_its_row() -> None:
     for key in "minus":
         screen.press(key)
     assert "Minus entropy" in screen.text(100, 30)
+
+
+def test_evidence_of_a_ratio_is_a_share_and_names_both_metrics() -> None:
+    """Half of a step is no half of a second: a ratio has the unit of neither of its metrics."""
+    run = believable()
+    waits = Evidence("timing_s/gen", None, 0.5, 1, "timing.generation", per="timing_s/step")
+    run.found = [
+        finding("timing_s/gen", id="waits", title="waiting takes > 30 % of a step", evidence=(waits,),
+                message="The trainer waits for rollouts 50 % of the step", value=0.5)
+    ]  # fmt: skip
+    screen = opened(run)
+    screen.press("f")
+    (shown,) = [line for line in lines_of(screen) if "@1 " in line]
+    assert "Generation time / step…" in shown
+    assert shown.rstrip().endswith("50.0 %")
