@@ -29,6 +29,7 @@ from rltui.store.series import Series
 
 MAX_POINTS = 150_000  # to evaluate again: about a tenth of a second
 MIN_COUNTED = 9  # points of a tag that counts something of its own; fewer may be those of a warm-up
+FEW_COUNTED = 3  # points that are enough if they are spread over the time of the run, up to its end
 SMALL_PART = 20  # of a run's steps, or of their interval: two columns of a chart of 40, too few for a curve
 LATE_INTERVALS = 2  # between points of a tag, since the last one of which it has not stopped
 BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
@@ -115,7 +116,7 @@ class RunAtStep:
             return False
         if _beyond(series, self.span):
             return True
-        if series.count < MIN_COUNTED or (last - low) * SMALL_PART > self.span[1] - low:
+        if series.count < FEW_COUNTED or (last - low) * SMALL_PART > self.span[1] - low:
             return False
         if (last - first) / (series.count - 1) * SMALL_PART >= self._interval_of_steps():
             return False
@@ -125,10 +126,15 @@ class RunAtStep:
         """Whether the last point of a tag is as late as the run's; false if wall times are unknown."""
         wall = series.recent().wall_time
         wall = wall[np.isfinite(wall)]
-        if len(wall) < MIN_COUNTED or not (passed := self.run.last_wall - self.run.first_wall) > 0:
+        passed = self.run.last_wall - self.run.first_wall
+        if len(wall) < FEW_COUNTED or not passed > 0:
             return False
-        interval = float(wall[-1] - wall[0]) / (len(wall) - 1)
-        return self.run.last_wall - series.last_wall <= max(LATE_INTERVALS * interval, passed / SMALL_PART)
+        written, late = float(wall[-1] - wall[0]), passed / SMALL_PART
+        if len(wall) >= MIN_COUNTED:
+            late = max(LATE_INTERVALS * written / (len(wall) - 1), late)
+        elif 2 * written < passed:
+            return False
+        return self.run.last_wall - series.last_wall <= late
 
     def _interval_of_steps(self) -> float:
         """The smallest mean distance of points, of tags that reach the second half of the run's steps."""

@@ -206,3 +206,21 @@ def _findings_of(session: Session) -> list[str]:
     screen = screen_of(build(session, ["/logs"], clock=lambda: NOW, theme="night"))
     screen.go("findings")
     return screen.text(120, 60).splitlines()[3:]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "own"), [(range(33, 200, 33), True), (range(1, 7), False), ((60,), False)]
+)
+def test_few_epochs_have_an_axis_of_their_own(tmp_path: Path, rounds: Sequence[int], own: bool) -> None:
+    """Six epochs over the time of a run are no upright line at its first step; a warm-up at its start is."""
+    out = [tfwriter.version()]
+    for at in range(1, ROUNDS + 1):
+        wall = tfwriter.WALL + SECONDS * at
+        out.append(tfwriter.event(at * STRIDE, tfwriter.simple("train/loss", 1 / at), wall=wall))
+        if at in rounds:
+            epoch = list(rounds).index(at) + 1
+            out.append(tfwriter.event(epoch, tfwriter.simple("info/update_step", 250.0 * epoch), wall=wall))
+    write(tmp_path / "run" / "events.out.tfevents.1763600000.host.1.0", b"".join(out))
+    view = Session.load([tmp_path]).runs["run"]
+    (row,) = rows_of(view, ["info/update_step"])
+    assert row.own_axis is own

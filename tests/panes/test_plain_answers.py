@@ -71,6 +71,14 @@ def test_the_overview_of_a_healthy_run_begins_with_its_outcome() -> None:
     assert sentence in [one.text.strip() for one in pane_text(view, "overview", NOW)]
 
 
+def test_an_outcome_of_few_points_stands_back_on_the_overview() -> None:
+    """Evaluations at each epoch say more than episodes that ended during training by chance."""
+    few = {"rollout/ep_rew_mean": dict(zip((1, 9, 30, 44), (9.0, 10.0, 80.0, 170.0), strict=True))}
+    view = run({**few, "eval/mean_reward": [4.0 * at for at in range(60)]}, framework="stable-baselines3")
+    assert outcome_sentence(view).startswith("Evaluation return is 236.0 at step 59, the best so far")
+    assert "too few points" in outcome_sentence(run(few, framework="stable-baselines3"))
+
+
 def test_the_return_of_the_only_environment_is_the_reward() -> None:
     """A tag that names its environment answers the question of the pane as well."""
     rise = [10.0 + at for at in range(60)]

@@ -51,6 +51,31 @@ def test_noise_tells_no_change() -> None:
     assert "steady" not in found.sentence.partition("Reward is")[2]  # before it stands the constant score
 
 
+def test_a_way_back_is_no_noise() -> None:
+    """A return that fell fourfold and came back is told by its lowest level, not as too noisy for a trend."""
+    course = [*[-160.0] * 20, *[-600.0] * 20, *np.linspace(-600, -160, 70), *[-160.0] * 40]
+    found = answer("reward", {"rollout/ep_rew_mean": noisy(course, 8)}, steps=150)
+    assert re.search(
+        r"is about -1[56]\S+, up from -6\S+ around step \d+ \(-1\S+ at the start\)", found.sentence
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "level"),
+    [
+        ([*noisy([7.5] * 130, 0.5), *noisy([0.3] * 8, 0.1)], "0.2"),
+        ([*noisy([7.5] * 134, 0.5), *noisy([0.3] * 4, 0.1)], "5."),  # too few to say that it has changed
+        (noisy([7.5] * 138, 0.5), "7."),
+        (noisy(np.linspace(0, 138, 138), 0.5), "128"),  # a slope has no jump
+        ([9.0, 10.0, 10.0, 9.7, 9.0, 83.0, 170.0], "126"),  # all of so few points say nothing of now
+    ],
+)
+def test_the_level_is_that_since_the_newest_jump(values: list[float], level: str) -> None:
+    """Where a return of 7 became 0.3, a mean of both beside the last value in the row reads as a mistake."""
+    found = answer("reward", {"rollout/ep_rew_mean": values}, steps=len(values))
+    assert re.search(rf"Episode return is (?:about )?{re.escape(level)}", found.sentence), found.sentence
+
+
 def test_start_is_that_of_the_run_not_of_the_recent_window() -> None:
     """A run longer than its exact window is compared with its first tenth; up to a step, with that seen."""
     values = np.linspace(0, 100, 20_000).tolist()

@@ -94,12 +94,17 @@ def _unanswered(view: RunView, pane: str) -> str:
 
 
 def outcome_sentence(view: RunView, at_step: int | None = None) -> str:
-    """What a run achieves, without what is wrong with it; empty if it logs no outcome."""
+    """What a run achieves, without what is wrong with it; empty if it logs no outcome.
+
+    An outcome of too few points stands back where another one has enough, such as evaluations at each epoch.
+    """
+    from rltui.panes.answers.values.since_start import TOO_FEW
 
     def make() -> str:
         panes = (pane for pane in OUTCOMES if view.tag_index.panes.get(pane))
         answers = (answer_of(view, pane, at_step, warned=False) for pane in panes)
-        return next((answer.sentence for answer in answers if answer is not None), "")
+        said = [answer.sentence for answer in answers if answer is not None]
+        return next((one for one in said if TOO_FEW not in one), next(iter(said), ""))
 
     return view.cached("outcome-sentence", (view.run.version, at_step), make)
 

@@ -26,9 +26,10 @@ STEP = "timing.step"  # the metric of the time of a whole step
 LAST = 20  # steps that "now" means, at most
 APART = 0.25  # relative difference that a reader sees as another number
 MONOTONE = 5  # values that rise or fall one after the other: noise does so once in 60 times
-MIN_LAST = (
-    5  # the same in a short run, of which "now" is the last fifth: its level still changes with each step
-)
+# The same in a short run, of which "now" is the last fifth: its level still changes with each step. Of fewer
+# than twice as many points it is the last third: all of them together say nothing about now.
+MIN_LAST = 5
+BREAK = 3.0  # times the spread on either side: a level that is farther from the one before is a new one
 ALMOST_NONE = "almost 0"  # the text of what is negligible
 MIN_BROKEN = 3  # values: a single NaN may be a batch in which the quantity is undefined
 HISTORY = 48  # values of a share over time
@@ -77,8 +78,12 @@ class Values:
 
     @property
     def last(self) -> Floats:
-        """The values that "now" means."""
-        return self.value[-min(LAST, max(MIN_LAST, len(self.value) // 5)) :]
+        """The values that "now" means: since the newest jump of the level, if there is one among them."""
+        count = len(self.value)
+        if count < 2 * MIN_LAST:
+            return self.value[-max(count // 3, 1) :]
+        newest = self.value[-min(LAST, max(MIN_LAST, count // 5)) :]
+        return newest[_newest_break(newest) :]
 
     @property
     def now(self) -> float:
@@ -226,6 +231,26 @@ def _broken_end(steps: Ints, values: Floats) -> tuple[int, str] | None:
     first = int(finite[-1]) + 1 if len(finite) else 0
     word = "NaN" if np.isnan(values[-1]) else "infinite"
     return (int(steps[first]), word) if len(values) - first >= MIN_BROKEN else None
+
+
+def _newest_break(values: Floats) -> int:
+    """The index since which all of (n,) values are on one side of those before, and far from them; else 0.
+
+    There are at least `MIN_LAST` on either side: that so many are beyond all others happens by chance once in
+    a hundred times, and hardly ever `BREAK` times as far as both sides spread.
+    """
+    if len(values) < 2 * MIN_LAST:
+        return 0
+    low, high = np.minimum.accumulate(values)[:-1], np.maximum.accumulate(values)[:-1]
+    lows, highs = (one.accumulate(values[::-1])[::-1][1:] for one in (np.minimum, np.maximum))
+    for at in (np.flatnonzero((lows > high) | (highs < low)) + 1)[::-1].tolist():
+        if MIN_LAST <= at <= len(values) - MIN_LAST:
+            sides = values[:at], values[at:]
+            was, now = map(median, sides)
+            spread = max(quantile(side, 0.75) - quantile(side, 0.25) for side in sides)
+            if abs(now - was) > max(BREAK * spread, APART * abs(was), APART * abs(now)):
+                return int(at)
+    return 0
 
 
 def _joined(tag: str, parts: Sequence[Values]) -> Values:

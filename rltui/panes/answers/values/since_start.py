@@ -19,6 +19,7 @@ MIN_PARTS = 10  # intervals with points, from which start and end are compared
 BEYOND_NOISE = 3.0  # times the noise of a mean of an interval: a larger distance is a change
 NEAR = 0.2  # times the level: a larger distance is not called no change, even within noise
 SAME = 0.005  # times the level: a smaller change is none to a reader, however little noise there is
+TOO_FEW = "with too few points to tell a trend"  # what is said of an outcome
 STEADY = 0.1  # times the level: smaller noise hides no relevant change
 
 
@@ -26,8 +27,8 @@ class SinceStart(NamedTuple):
     """Means of the first and of the last tenth of a run's steps, in canonical units.
 
     start: of the first steps only, if the level changed more within the first tenth than after it.
-    highest: the highest mean of an interval after the first tenth; highest_step: where that begins, rounded
-    to the length of an interval.
+    highest, lowest: the highest and the lowest mean of an interval after the first tenth; highest_step,
+    lowest_step: where these begin, rounded to the length of an interval.
     noise: the standard deviation of a mean of an interval, from differences of neighbours, on which slow
     changes have no influence.
     """
@@ -36,6 +37,8 @@ class SinceStart(NamedTuple):
     end: float
     highest: float
     highest_step: int
+    lowest: float
+    lowest_step: int
     noise: float
 
     @property
@@ -59,16 +62,26 @@ class SinceStart(NamedTuple):
         gap, gained = self.highest - self.end, self.highest - self.start
         return gap > max(BEYOND_NOISE * self.noise, 0.1 * gained, 0.0)
 
+    @property
+    def returned(self) -> bool:
+        """Whether the end is about the start, and the lowest mean farther below both than noise gets."""
+        below = min(self.start, self.end) - self.lowest
+        return not self.moved and below > 2 * BEYOND_NOISE * self.noise
+
     def words(self, now: float, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
         """`up from 12.3 at the start`; `steady`; empty, or said of an outcome, if noise hides a change.
 
         now: the value that precedes this text; it is empty if `now` and the mean of the end, which may have
         outliers, are on different sides of the start. text: formats values. more_is_better: an outcome, of
-        which a fall is reported, `below its best of 890 around step 410,000`, and that noise hides changes.
+        which a fall is reported, `below its best of 890 around step 410,000`, a way back from one, and that
+        noise hides changes.
         """
         if more_is_better and self.fallen and self.highest > self.start + BEYOND_NOISE * self.noise:
             best = f"below its best of {text(self.highest)} around step {format_step(self.highest_step)}"
             return f"{best} ({text(self.start)} at the start)"
+        if more_is_better and self.returned:
+            worst = f"up from {text(self.lowest)} around step {format_step(self.lowest_step)}"
+            return f"{worst} ({text(self.start)} at the start)"
         if not self.moved:
             if self.steady:
                 return "steady"
@@ -93,7 +106,7 @@ def change_since_start(
         return ""
     change = since_start(run, tag)
     if change is None:
-        return "with too few points to tell a trend" if more_is_better else ""
+        return TOO_FEW if more_is_better else ""
     told = _start_in_findings(run, tag, change)
     return (change if told is None else change._replace(start=told)).words(
         now, text, more_is_better=more_is_better
@@ -143,7 +156,7 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
     mean = run.in_canonical_unit(tag, cut.mean)
     means = mean[known]
     noise = _noise(means)
-    at = int(known.nonzero()[0][ENDS + int(np.argmax(means[ENDS:]))])
+    best, worst = (int(known.nonzero()[0][ENDS + int(at(means[ENDS:]))]) for at in (np.argmax, np.argmin))
     width = (last + 1 - first) / parts
     digits = -max(int(math.log10(width)), 0)
     start, end = float(np.mean(means[:ENDS])), float(np.mean(means[-ENDS:]))
@@ -154,7 +167,10 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
         BEYOND_NOISE * noise, BEYOND_NOISE * _noise(early), STEADY * abs(start), abs(end - start)
     ):
         start = opening
-    return SinceStart(start, end, float(mean[at]), round(int(cut.edges[at]), digits), noise)
+    (highest, best_step), (lowest, worst_step) = (
+        (float(mean[at]), round(int(cut.edges[at]), digits)) for at in (best, worst)
+    )
+    return SinceStart(start, end, highest, best_step, lowest, worst_step, noise)
 
 
 def _noise(means: Floats) -> float:
