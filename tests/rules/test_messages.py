@@ -61,6 +61,22 @@ def test_the_evidence_of_a_spike_begins_at_its_usual_level() -> None:
     assert [(one.before, one.now) for one in found.evidence] == [(0.2, 9.0)]
 
 
+def test_a_multiple_of_the_start_is_told_with_the_start() -> None:
+    """What is three times as much as at the start was so much there: the level that the limit is made of."""
+    climbs = [*[1.0] * 20, *np.linspace(1, 8, 40), *[8.0] * 10]
+    (found,) = evaluator_of({"policy.action_std": climbs}, book=only("action-noise-explodes")).findings()
+    assert found.message.startswith("The standard deviation of actions grew from 1 at the start to 8, ")
+    assert [(one.before, one.now) for one in found.evidence] == [(1.0, 8.0)]
+
+
+def test_an_accuracy_that_fell_is_told_once() -> None:
+    """Two rules, one for few points, say of it that it is worse than at the start."""
+    noise = 0.02 * np.random.default_rng(2).normal(size=110)
+    levels = np.concatenate((np.full(30, 0.9), np.linspace(0.9, 0.6, 40), np.full(40, 0.6))) + noise
+    found = evaluator_of({"reward.accuracy": levels}).findings()
+    assert [one.title for one in found].count("worse than at the start") == 1
+
+
 def test_a_sentence_has_one_pair_of_parentheses() -> None:
     """The worst value so far joins the limit in the parentheses that a message ends with."""
     found = _finding("kl-ref-high", "policy.kl_ref", 0.1, 3.3, 7.5, 3.3)

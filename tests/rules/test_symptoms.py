@@ -1010,7 +1010,7 @@ def test_the_sentence_of_a_symptom_and_its_evidence_have_the_same_numbers() -> N
     (change,) = told.evidence
     assert change.before is not None and change.now is not None
     before, now = format_short(change.before), format_short(change.now)
-    assert f"its outcome is {now}, {before} at the start" in told.message
+    assert f"its outcome is {now} and was {before} at the start" in told.message
 
 
 @pytest.mark.parametrize(("gain", "told"), [((150, 160), True), ((150, 200), False)])

@@ -122,7 +122,15 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         limit = high if low is None else np.where(level < low, low, high)
         upward = low is None or not (level < low).all()
     far = None if low is None or high is None else np.maximum(low - level, level - high)
-    return ConditionStates(on, off, level, np.full(len(window), limit), began, upward, beyond=far)
+    limits = np.full(len(window), limit)
+    before = None if absolute or far is not None else _compared(rule, limits)
+    return ConditionStates(on, off, level, limits, began, upward, beyond=far, before=before)
+
+
+def _compared(rule: Rule, limits: Floats) -> Floats | None:
+    """The levels that limits are multiples of: at the start, at best; None if these are absolute."""
+    multiple = rule.numbers.get("above", rule.numbers.get("below", 0.0))
+    return limits / multiple if rule.words.get("of") and multiple else None
 
 
 def _moved(low: Limit | None, high: Limit | None, by: Floats) -> tuple[Limit | None, Limit | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -63,7 +64,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
             message = f"{tag}: up to {most}, in percent where others write shares; shown as written"
             return [*found, Problem("info", "percent", where, message, count=odd.count)]
         message = (
-            f"{tag}: outside {low:g}..{high:g} at {count_of(odd.count, 'point')}, the first at step "
+            f"{tag}: {_outside(low, high)} at {count_of(odd.count, 'point')}, the first at step "
             f"{format_step(odd.since_step)}, the farthest {format_short(odd.worst)}; "
             "suspect the metric before the training"
         )
@@ -118,3 +119,10 @@ def _of_run(where: str, table: Floats) -> list[Problem]:
         message = f"nothing is logged {between} (usual distance {usual:g})"
         found.append(Problem("info", "gap", where, message, count=len(holes)))
     return found
+
+
+def _outside(low: float, high: float) -> str:
+    """`above 1`, `outside 0..1`: where values beyond some bounds are."""
+    if math.isinf(low):
+        return f"above {high:g}"
+    return f"below {low:g}" if math.isinf(high) else f"outside {low:g}..{high:g}"
