@@ -9,7 +9,7 @@ from rltui.common.problem import SEVERITIES, Severity
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
-from rltui.rules.rule import NON_FINITE, Symptom
+from rltui.rules.rule import NON_FINITE, SETTING, Symptom
 from rltui.rules.rule_states.firing import FiringState, Groups, held_since
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rulebook import rulebook
@@ -82,6 +82,7 @@ def _evidence(
     symptom: Symptom, held: Sequence[Sequence[Firing]], covered: Sequence[Firing]
 ) -> tuple[list[Firing], int]:
     """The firings that make up a symptom and those that it explains, and the step since which it holds."""
+    held = [_of_series(part) for part in held]
     parts = [firing for part in held for firing in part]
     covered = [each for each in covered if each.rule.severity != SEVERITIES[0]]
     if symptom.together:
@@ -92,6 +93,11 @@ def _evidence(
     if symptom.begins_last:
         return evidence, max(map(_first_step, dating or held))
     return evidence, _first_step(evidence if dating else parts)
+
+
+def _of_series(part: Sequence[Firing]) -> Sequence[Firing]:
+    """A group without settings, if series say the same: the series has a step of its own and a curve."""
+    return [firing for firing in part if firing.rule.kind != SETTING] or part
 
 
 def _severity(symptom: Symptom, held: Sequence[Sequence[Firing]], state: FiringState) -> Severity:

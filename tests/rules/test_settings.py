@@ -80,6 +80,28 @@ def test_settings_beside_a_log_are_causes_or_remarks(tmp_path: Path, gain: int) 
         assert not {"clip-range-set-tiny", "target-set-frozen"} & shown.keys()
 
 
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_setting_is_no_evidence_where_its_series_is_logged(tmp_path: Path, logged: bool) -> None:
+    """The learning rate is named once, with the step at which its curve begins."""
+    (tmp_path / "config.yaml").write_text("learning_rate: 0.1\n")
+    columns = {
+        "time/total_timesteps": 100 * np.arange(60),
+        "rollout/ep_rew_mean": np.r_[np.linspace(20, 200, 30), np.full(30, 15.0)],
+        "train/approx_kl": np.r_[np.full(1, np.nan), np.full(59, 30.0)],
+        "train/entropy_loss": np.full(60, -1e-4),
+        **({"train/learning_rate": np.r_[np.full(1, np.nan), np.full(59, 0.1)]} if logged else {}),
+    }
+    rows = [
+        ",".join("" if np.isnan(value) else str(value) for value in row)
+        for row in zip(*columns.values(), strict=True)
+    ]
+    (tmp_path / "progress.csv").write_text("\n".join([",".join(columns), *rows]))
+    (view,) = Session.load([tmp_path]).runs.values()
+    (found,) = (one for one in view.evaluator.findings() if one.id == "learning-rate-too-high")
+    rates = [(one.tag, one.since_step) for one in found.evidence if "learning_rate" in one.tag]
+    assert rates == ([("train/learning_rate", 100)] if logged else [("learning_rate", 0)])
+
+
 HEALTHY = {"train/actor_loss": np.linspace(5, 80, 60), "train/critic_loss": np.linspace(9, 6, 60)}
 FLAT = {"rollout/ep_rew_mean": -1300 + 20 * np.random.default_rng(2).standard_normal(60)}
 GAINED = {"rollout/ep_rew_mean": np.linspace(-1300, -300, 60)}

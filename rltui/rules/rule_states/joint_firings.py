@@ -11,7 +11,17 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.rules.evaluated_series.change_point import NEIGHBOURS
 from rltui.rules.evaluated_series.ticks import START, Ticks
 from rltui.rules.metric_roles import metric_roles
-from rltui.rules.rule import RECORDING, AtResume, FollowsOutcome, Gap, KnownReturn, Rescaling, Rule, Setting
+from rltui.rules.rule import (
+    RECORDING,
+    SETTING,
+    AtResume,
+    FollowsOutcome,
+    Gap,
+    KnownReturn,
+    Rescaling,
+    Rule,
+    Setting,
+)
 from rltui.rules.rule_states.at_resume import change_at_resume
 from rltui.rules.rule_states.environment_returns import holds, level_of
 from rltui.rules.rule_states.rescaling import RewardScale
@@ -52,7 +62,7 @@ def setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
     assert isinstance(entry.value, int | float)
     value, severity = float(entry.value), "info" if setting.title else RECORDING
     rule = Rule(
-        setting.id, (), "setting", severity, title=setting.title,
+        setting.id, (), SETTING, severity, title=setting.title,
         message="{tag} is set to {value}: " + setting.message,
         advice="Compare with the defaults of the trainer.", source=setting.source, pane=setting.pane,
     )  # fmt: skip
