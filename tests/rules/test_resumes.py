@@ -50,6 +50,17 @@ def test_an_outcome_lost_at_a_resume_is_told_with_its_step(
     assert found == ({"resume-lost-gain": RESUMED} if lost else {})
 
 
+@pytest.mark.parametrize(("low", "lost"), [(150.0, True), (35.0, False)])
+def test_single_low_values_before_a_resume_hide_no_loss(
+    tmp_path: Path, low: float, lost: bool, noise: np.random.Generator
+) -> None:
+    """Every fifth value is half of the others; if one of them is as low as those after, nothing is sure."""
+    first = np.r_[RISES[:20], np.full(20, 300.0)] + noise.standard_normal(40)
+    first[24::5] = low
+    found = told(tmp_path, "rollout/ep_rew_mean", first.tolist(), [40.0] * 12)
+    assert ("resume-lost-gain" in found) is lost
+
+
 @pytest.mark.parametrize(("second", "replaced"), [(0.0005, True), (0.09, False), (0.02, False)])
 def test_a_reference_that_is_replaced_at_a_resume_is_told(
     tmp_path: Path, second: float, replaced: bool, noise: np.random.Generator

@@ -36,15 +36,22 @@ def change_at_resume(condition: AtResume, ticks: Ticks, resumes: Sequence[int]) 
 def _loss(
     condition: AtResume, earlier: Floats, later: Floats, before: float, step: int
 ) -> LevelChange | None:
-    """An outcome that loses a share of its gain, all at once, and has not made it up."""
+    """An outcome that loses a share of its gain, all at once, and has not made it up.
+
+    Single low values before the resume, such as means over the few episodes since a checkpoint, are no noise
+    of the others; then all of twice as many ticks must be above those after it.
+    """
     gain = before - median(earlier[: max(START, len(earlier) // 20)])
-    noise = float(np.std(np.diff(earlier[-2 * BEFORE :])))
+    changes, above = np.diff(earlier[-2 * BEFORE :]), BEFORE
+    noise = float(np.std(changes))
+    if gain <= 4 * noise:
+        noise, above = median(np.abs(changes)) / 0.6745, 2 * BEFORE
     lows = [median(later[k : k + LEVEL]) for k in range(min(len(later), AFTER) - LEVEL + 1)]
     lowest = min(lows)
     if (
         gain <= 4 * noise
         or before - lowest < condition.lost * gain
-        or float(np.max(later[lows.index(lowest) :][:LEVEL])) >= float(np.min(earlier[-BEFORE:]))
+        or float(np.max(later[lows.index(lowest) :][:LEVEL])) >= float(np.min(earlier[-above:]))
         or median(later[-BEFORE // 2 :]) >= before - RECOVERED * gain
     ):
         return None
