@@ -163,7 +163,10 @@ def onset_age(view: RunView, finding: Finding, now: float) -> str:
     if alive.state not in ("live", "stalled") or not alive.age_known or finding.console is not None:
         return ""
     began = onset_wall_time(view, finding)
-    return "" if began is None else format_age(coarse_age(max(now - began, 0.0)))
+    if began is None:
+        return ""
+    age = format_age(coarse_age(max(now - began, 0.0)))
+    return "just now" if age == "now" else age  # behind a step, `since step 101, now` is no time
 
 
 def onset_wall_time(view: RunView, finding: Finding) -> float | None:

@@ -21,6 +21,7 @@ from rltui.panes.render.lines.hparams_lines import (
     hparams_markdown,
     hparams_record,
     labels,
+    top_lines,
 )
 from rltui.run_context.hparams.hparams import HParams, hparams_of, merge
 from rltui.run_context.hparams.known_hparams import KEY, UNSET, rank, topic
@@ -154,6 +155,17 @@ def test_programs_get_values_not_words() -> None:
 
 
 # ---- lineage
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"), [(1, ["again:", "…"]), (3, ["again:"]), (9, ["first:", "again:"])]
+)
+def test_attempts_are_not_cut_at_their_beginning(most: int, shown: list[str]) -> None:
+    """With little room the newest one is told, from its first word on."""
+    pane = hparams_pane((), history=["first: " + "word " * 20, "again: " + "word " * 12])
+    lines = [line.text for line in top_lines(pane, 40, most)]
+    assert 0 < len(lines) <= most and lines[0].startswith(f" ↻ {shown[0]}")
+    assert all(word in "\n".join(lines) for word in shown)
 
 
 def test_attempts_in_words() -> None:

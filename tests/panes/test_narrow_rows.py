@@ -55,9 +55,11 @@ def test_ranges_say_what_they_are() -> None:
         run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
     run.add("rate", np.full(9, 5e-4), pane="reward", title="Rate", unit="rate")
     run.add("once", [3.5], pane="reward", title="Once")
+    run.add("slow", np.linspace(3e-4, 2.9999e-4, 9), pane="reward", title="Slow", unit="rate")
     shown = {line.split()[0]: line for line in rows(run)}
     assert shown["Length"].rstrip().endswith("now 4.00…15.0")
     assert "always 5.0e-4" in shown["Rate"]
+    assert "about 3.0e-4" in shown["Slow"]  # not from 3.0e-4 to 3.0e-4
     assert "always" not in shown["Once"]
 
 

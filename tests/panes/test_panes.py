@@ -547,6 +547,7 @@ def test_a_sentence_without_room_gives_way_to_the_title(view: RunView) -> None:
         ("Accuracy · tiny/words @4", 20, "Accuracy · …words @4"),
         ("Best of n · tiny/words/reward @2", 20, "Best o… · …reward @2"),
         ("Training loss · train_loss", 20, "Traini… · train_loss"),
+        ("Policy loss · policy_loss_abs", 19, "… policy_loss_abs"),
         ("Identical responses · samples · val", 26, "Identical… · samples · val"),
         ("Entropy", 20, "Entropy"),
     ],

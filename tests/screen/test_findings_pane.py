@@ -59,6 +59,11 @@ def test_evidence_stands_in_order_of_onset_with_its_curve() -> None:
 def test_a_finding_of_a_live_run_says_how_long_ago_it_began() -> None:
     """Who is called asks since when; of a run that is over the step is enough, and the past has no now."""
     assert "✖ the policy broke · since step 122, 25m ago   policy" in "\n".join(lines_of(findings()))
+    live = believable(modified=NOW)
+    live.found = [finding("actor/ppo_kl", id="kl", title="KL > 0.1", since_step=300)]
+    screen = opened(live)
+    screen.press("f")
+    assert "since step 300, just now   policy" in "\n".join(lines_of(screen))
     over = broken()
     over.end()
     screen = opened(over)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rltui.common.display_text import cell_width, count_of, fit, pad
 from rltui.common.markdown_text import code_in_markdown, in_markdown, markdown_table
-from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, hanging, line, wrap
+from rltui.draw.cells import BLANK, Line, Span, cut, empty_lines, line, wrap
 from rltui.panes.context_panes.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
 from rltui.panes.runs.short_names import short_run_names
 from rltui.run_context.hparams.hparams import HParam
@@ -96,11 +96,15 @@ class HParamsLayout:
 
 
 def top_lines(pane: HParamsPane, width: int, most: int = 8) -> list[Line]:
-    """The attempts and the problems, above the settings."""
-    lines = []
-    for text in pane.history:
-        lines += hanging(" ↻ ", "mark", text, "text", width - 2)
-    lines = lines[-most:]
+    """The attempts and the problems, above the settings; of many attempts the newest that fit as a whole."""
+    lines: list[Line] = []
+    for text in reversed(pane.history):
+        parts = wrap(text, width - 5)
+        if not lines and len(parts) > most:
+            parts[most - 1 :] = [cut(" ".join(parts[most - 1 :]), width - 5)]
+        if len(lines) + len(parts) > most:
+            break
+        lines[:0] = [line(("   " if at else " ↻ ", "mark"), (part, "text")) for at, part in enumerate(parts)]
     problems = [problem.text for problem in pane.problems[:3]]
     return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in problems]
 

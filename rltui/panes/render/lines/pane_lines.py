@@ -230,6 +230,8 @@ def short_title(title: str, width: int) -> str:
     folders, _, last = part.rpartition("/")
     if folders and cell_width(f"{head}{dot}…{last}") <= width:
         return f"{head}{dot}…{last}"
+    if not folders and width - 7 < cell_width(part) <= width - 2:
+        return f"… {part}"  # what tells rows apart is worth more than a piece of what they share
     if cell_width(part) > width - 7:
         part = f"…{last}" if folders and cell_width(last) < width - 8 else fit(part, width - 10)
     return _cut_title(head, width - cell_width(dot + part)) + dot + part
@@ -350,6 +352,8 @@ def range_text(row: Row, drawn: Curve, width: int) -> str:
         word = "always " if drawn.points > 1 else ""
         return pad(_centre(f"{word}{ends[0]}{last}".rstrip(), width), width)
     side, upper = (width - 3) // 2, f"{ends[1]}{last}".rstrip()
+    if ends[0] == ends[1]:  # a schedule that has hardly begun
+        return pad(_centre(f"about {upper}", width), width)
     if max(cell_width(ends[0]), cell_width(upper)) > side:  # without its blanks it is not cut
         return pad(_centre(f"{ends[0]}{first.strip()}…{upper}", width), width)
     return f"{pad(ends[0], side, right=True)}{first}… {pad(upper, side)}"
