@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import HEAD, LINE_CAP
 from rltui.logs.formats.lines import jsonl
-from rltui.logs.formats.lines.text_lines import MAX_WAITS
+from rltui.logs.formats.lines.line_splitter import MAX_WAITS
 from rltui.logs.records.tag_table import TAG_CAP
 from rltui.metrics.resolve import MetricNames
 from tests.support.logs.file_in_memory import (

@@ -16,7 +16,7 @@ from rltui.logs.delivery import Kind, Source
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader, read_to_end
-from rltui.logs.formats.lines.text_lines import first_text
+from rltui.logs.formats.lines.line_splitter import first_text
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.found_file import FoundFile
 from rltui.logs.local_file import FETCHED_ENDS, LocalFile, stamp

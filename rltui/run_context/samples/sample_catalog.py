@@ -20,7 +20,7 @@ from rltui.common.display_text import clean
 from rltui.common.extras import install_hint
 from rltui.common.problem import Problem, ProblemLevel
 from rltui.draw.numbers import format_bytes
-from rltui.logs.formats.lines.text_lines import TextLines
+from rltui.logs.formats.lines.line_splitter import LineSplitter
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import (
     LayoutMatch,
@@ -55,7 +55,7 @@ class SampleFile:
     path: str
     shown: str  # relative to LOGDIR, cleaned
     match: LayoutMatch
-    lines: TextLines = field(init=False)
+    lines: LineSplitter = field(init=False)
     size: int = -1  # bytes, at the last look
     modified: int = -1  # nanoseconds, at the last look
     done: bool = False  # whether it was read to its end
@@ -66,7 +66,7 @@ class SampleFile:
 
     def forget(self) -> None:
         """Read it again from its first byte."""
-        self.lines = TextLines(self.shown, _MAX_LINE_BYTES)
+        self.lines = LineSplitter(self.shown, _MAX_LINE_BYTES)
         self.samples, self.done = 0, False
 
     @property

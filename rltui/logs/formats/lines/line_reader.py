@@ -13,7 +13,7 @@ from typing import Protocol
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.formats.interface import BLOCK, File, ReadFromStart, read_to_end, torn_tail
-from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
+from rltui.logs.formats.lines.line_splitter import LineSplitter, SkippedLines
 from rltui.logs.records.record_batcher import RecordBatcher
 
 BLANKS = b" \t\r\0"  # characters of an empty line
@@ -80,7 +80,7 @@ class LineReader(ReadFromStart):
     def __init__(self, path: str, parser: LineParser) -> None:
         self._path = path
         self._parser = parser
-        self._lines = TextLines(path)
+        self._lines = LineSplitter(path)
         self._records = RecordBatcher(path)
 
     @property

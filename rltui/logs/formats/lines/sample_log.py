@@ -17,7 +17,7 @@ from rltui.logs import log_contents, log_file_names
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format, ReadFromStart, read_to_end, torn_tail
 from rltui.logs.formats.lines.jsonl import objects
-from rltui.logs.formats.lines.text_lines import SkippedLines, TextLines
+from rltui.logs.formats.lines.line_splitter import LineSplitter, SkippedLines
 from rltui.logs.records import parse_number, record_keys
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys
@@ -49,7 +49,7 @@ class SamplesReader(ReadFromStart):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lines = TextLines(path)
+        self._lines = LineSplitter(path)
         self._tags = TagTable(path)
         self._skipped = SkippedLines(path, "not-json", "line", "skipped for not being a JSON object")
         self._match = match_log(path)

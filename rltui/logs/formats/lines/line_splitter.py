@@ -46,7 +46,7 @@ def _after_zeros(data: bytes) -> bytes:
     return b"" if data == _ZEROS[: len(data)] else data.lstrip(b"\0")
 
 
-class TextLines:
+class LineSplitter:
     """Splits one file into lines. Everything before `offset` was returned or skipped.
 
     cap: bytes; longer lines are skipped in constant memory.
