@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rltui.common.arrays import median
 from rltui.common.problem import Problem, Problems
-from rltui.logs.discovery.search import LogSearch
+from rltui.logs.discovery.log_search import LogSearch
 from rltui.logs.file_calls import Calls
 from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.log_file.log_file import LogFile

@@ -18,8 +18,8 @@ from rltui.common.display_text import quote
 from rltui.common.problem import Problem
 from rltui.logs.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
+from rltui.logs.discovery.log_search import LogSearch
 from rltui.logs.discovery.run_assignment import RunAssignment
-from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_calls import Calls, GivenUpError
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
