@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.logs.discovery.file_search import FileSearch
+from rltui.logs.discovery.context_file_search import ContextFileSearch
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.found_file import FoundFile
 from rltui.logs.run_names import folders_above, run_name
@@ -30,7 +30,7 @@ def find_consoles(
     *,
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
     failed: bool = False,
-    search: FileSearch | None = None,
+    search: ContextFileSearch | None = None,
 ) -> dict[str, list[FoundConsole]]:
     """The consoles below the LOGDIRs that belong to a run, by run.
 
@@ -38,7 +38,7 @@ def find_consoles(
     requested, whose consoles are left out. failed: include lone ones, by the run that they may belong to.
     search: an earlier one, which lists only folders that changed.
     """
-    found = (search or FileSearch(logdirs, is_console)).files()
+    found = (search or ContextFileSearch(logdirs, is_console)).files()
     owners = _Owners({**others, **sources}, found)
     runs: dict[str, list[FoundConsole]] = {}
     for console in found:

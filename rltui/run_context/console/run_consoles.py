@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from rltui.common.regex import regex
-from rltui.logs.discovery.file_search import FileSearch
+from rltui.logs.discovery.context_file_search import ContextFileSearch
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.failure_search import ConsoleReport, scan
 from rltui.run_context.console.failures import is_console
@@ -22,7 +22,7 @@ class RunConsoles:
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = tuple(logdirs)
-        self._search = FileSearch(self._logdirs, is_console)
+        self._search = ContextFileSearch(self._logdirs, is_console)
         self._found_for: tuple[Paths, Paths, int] | None = None  # arguments for which `_places` were found
         self._places: dict[str, list[FoundConsole]] = {}
         self._files: dict[str, ConsoleFile] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rltui.logs.discovery.file_search import FileSearch
+from rltui.logs.discovery.context_file_search import ContextFileSearch
 from rltui.logs.follow.follower import Follower
 from rltui.logs.run_names import RunFilter
 from rltui.many_runs.plan import make_plan
@@ -158,7 +158,7 @@ def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> Non
 
 def test_a_search_repeated_sees_what_came_and_what_went(tmp_path: Path) -> None:
     """A search that remembers folders gives what one without a past gives."""
-    search = FileSearch([tmp_path], is_console)
+    search = ContextFileSearch([tmp_path], is_console)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "train.log").touch()

@@ -11,7 +11,7 @@ from rltui.logs.file_systems import kind_of
 from rltui.logs.found_file import FoundFile
 
 
-class FileSearch:
+class ContextFileSearch:
     """A repeated search for files with some base names that are no logs."""
 
     def __init__(self, logdirs: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool]) -> None:
