@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rltui.common.problem import Problem
+from rltui.logs.discovery.folder_walk import MAX_OPENED_IN_FOLDER, FolderWalker
 from rltui.logs.discovery.logdir_roots import roots_of
-from rltui.logs.discovery.walk import MAX_OPENED_IN_FOLDER, FolderWalker
 from rltui.logs.file_calls import Calls
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+from rltui.logs.discovery.folder_walk import FolderWalker
 from rltui.logs.discovery.logdir_roots import roots_of
-from rltui.logs.discovery.walk import FolderWalker
 from rltui.logs.file_systems import kind_of
 from rltui.logs.found_file import FoundFile
 

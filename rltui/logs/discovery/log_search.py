@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rltui.common.problem import Problem
 from rltui.common.writable_paths import is_url
+from rltui.logs.discovery.folder_walk import FolderWalker, Item
 from rltui.logs.discovery.logdir_roots import Root, is_folder, roots_of
-from rltui.logs.discovery.walk import FolderWalker, Item
 from rltui.logs.file_calls import Calls
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.formats.registry import FormatRegistry
