@@ -25,7 +25,7 @@ from rltui.common.writable_paths import cache, is_url, local_path
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from rltui.logs.found_file import PlacedLog
+    from rltui.logs.found_file import AssignedLog
 
 F = TypeVar("F", bound=Callable[..., Any])
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
@@ -115,9 +115,9 @@ def RUN(command: F) -> F:  # noqa: N802 - a decorator like the others here
     return RUN_OPTION(cast("F", resolved))
 
 
-def _runs_with_given_name(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[str]:
+def _runs_with_given_name(logs: Sequence[AssignedLog], names: Collection[str], text: str) -> set[str]:
     """The runs to which the user gave this name in W&B; `text` may include their id."""
-    from rltui.logs.follow.read_all import read_placed
+    from rltui.logs.follow.read_all import read_assigned
     from rltui.panes.runs.short_names import short_run_names, with_given_names
     from rltui.session.session import Session
 
@@ -126,7 +126,7 @@ def _runs_with_given_name(logs: Sequence[PlacedLog], names: Collection[str], tex
         if not log.found.name.endswith(_NAMED_LOG):
             continue
         session = Session()
-        for delivery in read_placed([log]):
+        for delivery in read_assigned([log]):
             session.apply((delivery,))
             if session.given_names:
                 break
@@ -149,11 +149,11 @@ def resolve_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = 
     logdirs = [logdir for logdir in logdirs if _failure(local_path(logdir)) is None]
     if not logdirs:
         return text
-    from rltui.logs.follow.read_all import place_all
+    from rltui.logs.follow.read_all import assign_all
     from rltui.logs.run_names import goes_by, shown_name
     from rltui.panes.runs.short_names import short_run_names
 
-    logs = [log for log in place_all(logdirs)[0] if log.duplicate_of is None]
+    logs = [log for log in assign_all(logdirs)[0] if log.duplicate_of is None]
     names = {log.run for log in logs}
     if text in names:
         return text

@@ -24,24 +24,24 @@ class FoundFile(NamedTuple):
     part: Part[Any] | None = None  # of a container; `place` and `name` include its key
 
 
-class PlacedLog(NamedTuple):
+class AssignedLog(NamedTuple):
     """A found file that was assigned to a run; for the fields see `LogFile`."""
 
     found: FoundFile
     run: str
     duplicate_of: str | None
     tag_map: Callable[[str], str] | None
-    size: int  # bytes when it was placed
+    size: int  # bytes when it was assigned
     part_key: tuple[str, str] | None = None  # container and key of its part, in place of `found.part`
 
-    def without_part(self) -> PlacedLog:
+    def without_part(self) -> AssignedLog:
         """The same with the key of its part, so that another process can be given it."""
         part = self.found.part
         if part is None:
             return self
         return self._replace(found=self.found._replace(part=None), part_key=(part.place, part.key))
 
-    def with_part(self, formats: FormatRegistry) -> PlacedLog:
+    def with_part(self, formats: FormatRegistry) -> AssignedLog:
         """The same with its part, which is looked up again. Raises OSError, ENOENT if it is gone."""
         if self.part_key is None:
             return self

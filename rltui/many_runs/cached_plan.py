@@ -16,7 +16,7 @@ import orjson
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.found_file import FoundFile, PlacedLog, Walked
+from rltui.logs.found_file import AssignedLog, FoundFile, Walked
 from rltui.many_runs.file_marks import folder_mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
 
@@ -87,28 +87,28 @@ def _run_from_plain(plain: Plain) -> RunPlan:
         from rltui.run_context.console.find_consoles import FoundConsole  # imports the search of folders
 
         places = [FoundConsole(*each) for each in consoles]
-    placed = list(map(_log_from_plain, logs))
+    assigned = list(map(_log_from_plain, logs))
     return RunPlan(
-        name, placed, places, namesakes=namesakes, part_files=part_files, hparam_files=hparam_files
+        name, assigned, places, namesakes=namesakes, part_files=part_files, hparam_files=hparam_files
     )
 
 
-def _log_as_plain(log: PlacedLog) -> Plain:
+def _log_as_plain(log: AssignedLog) -> Plain:
     log = log.without_part()
     return [*log.found[:-1], log.run, log.duplicate_of, _tag_map_as_plain(log), log.size, log.part_key]
 
 
-def _log_from_plain(plain: Plain) -> PlacedLog:
+def _log_from_plain(plain: Plain) -> AssignedLog:
     *found, run, duplicate_of, tag_map, size, part_key = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
         from rltui.logs.discovery.sub_runs import AddedCurve
 
         renames = AddedCurve(*tag_map)
-    return PlacedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))
+    return AssignedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))
 
 
-def _tag_map_as_plain(log: PlacedLog) -> Iterable[str] | None:
+def _tag_map_as_plain(log: AssignedLog) -> Iterable[str] | None:
     """How the tags of a sub-run are renamed: those of one curve, or not at all."""
     if log.tag_map is None:
         return None

@@ -10,7 +10,7 @@ from itertools import chain
 from rltui.common.named_tuple import NamedTuple
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
-from rltui.logs.follow.read_all import read_placed
+from rltui.logs.follow.read_all import read_assigned
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_positions
 from rltui.panes.runs.outcome_row import outcome
@@ -70,9 +70,9 @@ def evaluate(
     logs = [log for run in shard for log in run.logs]
     until = None
     if options.at_step is not None:
-        until = LogsUntil(read_placed(logs, verify=options.verify), options.at_step, progress)
+        until = LogsUntil(read_assigned(logs, verify=options.verify), options.at_step, progress)
     session.apply_all(
-        chain(problems, read_placed(logs, verify=options.verify)),
+        chain(problems, read_assigned(logs, verify=options.verify)),
         until=until,
         progress=progress,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rltui.common.display_text import some_of
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery
-from rltui.logs.found_file import PlacedLog, Walked
+from rltui.logs.found_file import AssignedLog, Walked
 from rltui.logs.run_names import RunFilter, shard_number, with_namesakes
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class RunPlan:
     """
 
     name: str
-    logs: list[PlacedLog] = field(default_factory=list)
+    logs: list[AssignedLog] = field(default_factory=list)
     consoles: list[FoundConsole] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
     namesakes: bool = False
@@ -116,12 +116,12 @@ def make_plan(
     context: whether consoles and files of hyperparameters are searched, too.
     """
     # Imported here: a cached plan needs no search.
-    from rltui.logs.follow.read_all import place_all
+    from rltui.logs.follow.read_all import assign_all
     from rltui.run_context.console.find_consoles import find_consoles
 
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []
-    logs, problems, walked, others = place_all(logdirs, run_glob=run_glob, verify=verify)
+    logs, problems, walked, others = assign_all(logdirs, run_glob=run_glob, verify=verify)
     for delivery in problems:
         name = delivery.source.run
         if name:

@@ -20,7 +20,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problems
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.follow.read_all import read_placed
+from rltui.logs.follow.read_all import read_assigned
 from rltui.logs.records.tag_table import written_tag
 from rltui.logs.run_names import ALL_RUNS, RunFilter
 from rltui.many_runs.plan import RunPlan
@@ -215,7 +215,7 @@ class Exporter:
     def _read(self, *runs: RunPlan) -> Iterator[Delivery]:
         chosen = self._selection
         logs = [log for run in runs for log in run.logs]
-        read = read_placed(logs, all_sources=chosen.all_sources, verify=chosen.verify)
+        read = read_assigned(logs, all_sources=chosen.all_sources, verify=chosen.verify)
         for delivery in chain(*(run.deliveries for run in runs), read):
             self.problems.note(delivery.batch.problems)
             path, batch = delivery.source.path, delivery.batch

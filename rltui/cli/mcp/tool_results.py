@@ -28,7 +28,7 @@ from rltui.cli.loading import load, read_config, run_filter
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.display_text import clean, some_of
-from rltui.logs.follow.read_all import place_all
+from rltui.logs.follow.read_all import assign_all
 from rltui.many_runs.evaluate_shard import verdict_of
 from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
@@ -266,7 +266,7 @@ def _load(
     except NothingReadError as error:
         if run is None or all(each["code"] != "no-matching-run" for each in error.diagnostics):
             raise
-        _no_matching_run(run, {log.run for log in place_all(logdirs)[0] if log.duplicate_of is None})
+        _no_matching_run(run, {log.run for log in assign_all(logdirs)[0] if log.duplicate_of is None})
 
 
 def _no_matching_run(run: str, names: Collection[str]) -> NoReturn:

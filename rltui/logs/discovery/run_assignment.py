@@ -62,7 +62,7 @@ class RunAssignment:
         self._parts: dict[str, list[LogFile]] = {}  # by key: logs in containers
         self._by_name: dict[str, list[LogFile]] = {}  # see `duplicate_logs.names_of`
         self._copied: set[str] = set()  # folders and names of logs that have copies in their own format
-        self._placed: set[LogFile] = set()  # whose run is final
+        self._assigned: set[LogFile] = set()  # whose run is final
         self._beginnings: dict[LogFile, _Beginning] = {}
         self._samples: dict[LogFile, LayoutMatch] = {}
         self._companions: dict[str, list[LogFile]] = {}  # by folder: episodes and evaluations
@@ -119,7 +119,7 @@ class RunAssignment:
             return []
         changed: list[tuple[LogFile, str]] = []
         before = log.run
-        if log not in self._placed and self._fold(log, calls):
+        if log not in self._assigned and self._fold(log, calls):
             changed.append((log, before))
         if duplicate_logs.is_misnamed(log.format.name, log.found.name):
             self._copied.add(log.found.folder)
@@ -265,7 +265,7 @@ class RunAssignment:
         sample = self._sample(log, calls)
         if sample is None or (sample.empty and not sample.hparams and not sample.complete):
             return False
-        self._placed.add(log)
+        self._assigned.add(log)
         parent = parent_of(found.folder, found.name, sample, self._events)
         if parent is None:
             return False

@@ -29,7 +29,7 @@ from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.container import shared_resources
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
-from rltui.logs.found_file import FoundFile, PlacedLog, Walked
+from rltui.logs.found_file import AssignedLog, FoundFile, Walked
 from rltui.logs.local_file import FETCHED_ENDS
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
@@ -59,9 +59,10 @@ class Follower:
 
     poll: seconds between visits of a growing log; half of it on local disks if that is cheap. runs: those to
     read. all_sources: deliver points of duplicates, too. once: read the present content of all logs, runs by
-    name; `poll` then raises MissingError for a LOGDIR that does not exist. place_only: the same without
-    reading; see `placed`. given: logs that were assigned to runs before, to be read once instead of a search.
-    verify: check all checksums. clock, wall: monotonic and wall time. system: the file system, if known.
+    name; `poll` then raises MissingError for a LOGDIR that does not exist. assign_only: the same without
+    reading; see `assigned`. given: logs that were assigned to runs before, to be read once instead of a
+    search. verify: check all checksums. clock, wall: monotonic and wall time. system: the file system, if
+    known.
     """
 
     def __init__(
@@ -72,8 +73,8 @@ class Follower:
         runs: RunFilter = ALL_RUNS,
         all_sources: bool = False,
         once: bool = False,
-        place_only: bool = False,
-        given: Sequence[PlacedLog] = (),
+        assign_only: bool = False,
+        given: Sequence[AssignedLog] = (),
         verify: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -81,10 +82,10 @@ class Follower:
         system: FileSystem | None = None,
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
-        self.once = once or place_only or bool(given)
-        self._place_only = place_only
+        self.once = once or assign_only or bool(given)
+        self._assign_only = assign_only
         self._given = list(given)
-        self._places: dict[str, PlacedLog] = {}  # of logs that were given, by place
+        self._places: dict[str, AssignedLog] = {}  # of logs that were given, by place
         self.caught_up = False  # whether everything had been read, as of the last look
         self.all_found = False  # whether the runs of all logs had been delivered, as of the last look
         self.formats = formats
@@ -102,8 +103,8 @@ class Follower:
         self._found: list[FoundFile] = []  # if everything is read once, until the search has ended
         self._absorbed: set[str] = set()  # paths of rotated copies that were read as part of their log
         self._unrequested: dict[str, FoundFile] = {}  # perhaps main logs of requested duplicates
-        self._placed = 0  # rises when logs may have been found or assigned to runs
-        self._others: tuple[int, dict[str, list[str]]] = (-1, {})  # `_placed`, and `others` at that time
+        self._assigned = 0  # rises when logs may have been found or assigned to runs
+        self._others: tuple[int, dict[str, list[str]]] = (-1, {})  # `_assigned`, and `others` at that time
         self._assignment = RunAssignment()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
@@ -120,7 +121,7 @@ class Follower:
         at = 0.0 if self.once else self._clock() if now is None else now
         with shared_resources():
             for delivery in self._round(at, calls, began):
-                self._placed += 1
+                self._assigned += 1
                 if calls.given_up and self.once:
                     return  # another worker continues, perhaps with another run already
                 if not self._filter.takes(delivery.source.run):
@@ -144,11 +145,11 @@ class Follower:
         """Whether no look will deliver anything."""
         return self.once and self.caught_up
 
-    def placed(self) -> list[PlacedLog]:
+    def assigned(self) -> list[AssignedLog]:
         """The logs of requested runs in reading order."""
         wanted = [log for log in self.logs.values() if self._filter.takes(log.run) and not log.hung]
         return [
-            PlacedLog(log.found, log.run, log.duplicate_of, log.tag_map, log.size)
+            AssignedLog(log.found, log.run, log.duplicate_of, log.tag_map, log.size)
             for log in sorted(wanted, key=reading_order)
             if log.source().run
         ]
@@ -161,7 +162,7 @@ class Follower:
         found: dict[str, list[str]] = {}
         if self._filter.takes_all:
             return found
-        version = self._placed
+        version = self._assigned
         if self._others[0] == version:
             return self._others[1]
         for each in list(self._unrequested.values()):
@@ -259,7 +260,7 @@ class Follower:
             return calls.given_up or (now - began > SLICE and now - step_began > SLICE / 4)
 
         following = (self._search, self._visit_due, self._open_found, self._show_opened, self._read_history)
-        last = self._report_placed if self._place_only else self._read_whole
+        last = self._report_assigned if self._assign_only else self._read_whole
         reading_once = (self._search, self._open_found, self._place_opened, last)
         step_began = began
         yield from self._report_hung(at)
@@ -304,7 +305,7 @@ class Follower:
         if not self._filter.may_take(found.run, found.folder, found.name):
             if found.place not in self._unrequested:
                 self._unrequested[found.place] = found
-                self._placed += 1
+                self._assigned += 1
                 unasked = LogFile(found, self.formats)
                 unasked.unrequested = True
                 self._assignment.add(unasked)
@@ -465,7 +466,7 @@ class Follower:
                 return
         yield from ()
 
-    def _report_placed(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+    def _report_assigned(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Without reading: report problems of files that are no logs, and of those that do not answer."""
         if self.search.busy or self._opening:
             return

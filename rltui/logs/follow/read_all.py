@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.logs.found_file import PlacedLog, Walked
+from rltui.logs.found_file import AssignedLog, Walked
 from rltui.logs.run_names import RunFilter
 
 
@@ -94,24 +94,24 @@ def read_all(
         yield from deliveries
 
 
-def place_all(
+def assign_all(
     logdirs: Sequence[str | Path],
     *,
     run_glob: str | None = None,
     verify: bool = False,
-) -> tuple[list[PlacedLog], list[Delivery], Walked, dict[str, list[str]]]:
+) -> tuple[list[AssignedLog], list[Delivery], Walked, dict[str, list[str]]]:
     """Assign the logs below the LOGDIRs to runs without reading them.
 
     Returns the logs by run, deliveries of problems, the paths that were visited, and the paths of the logs of
     runs that were not requested, by run. Raises MissingError for a LOGDIR that does not exist.
     """
-    follower = Follower(logdirs, runs=RunFilter(run_glob), verify=verify, place_only=True)
+    follower = Follower(logdirs, runs=RunFilter(run_glob), verify=verify, assign_only=True)
     problems = [delivery for deliveries in Deliveries(follower) for delivery in deliveries]
-    return follower.placed(), problems, follower.walked(), follower.others()
+    return follower.assigned(), problems, follower.walked(), follower.others()
 
 
-def read_placed(
-    logs: Sequence[PlacedLog],
+def read_assigned(
+    logs: Sequence[AssignedLog],
     *,
     verify: bool = False,
     all_sources: bool = False,

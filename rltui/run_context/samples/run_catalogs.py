@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rltui.logs.discovery.logdir_roots import roots_of
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.follow.read_all import place_all
+from rltui.logs.follow.read_all import assign_all
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
@@ -80,7 +80,7 @@ class RunCatalogs:
 def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
     """A catalog for each run that has files of samples, by run. Only names of files are read."""
     runs: dict[str, list[str]] = {}
-    for log in place_all(logdirs)[0]:
+    for log in assign_all(logdirs)[0]:
         runs.setdefault(log.run, []).append(log.found.path)
     found = RunCatalogs(logdirs)
     names = {catalog: run for run, catalog in found.search(runs).items()}

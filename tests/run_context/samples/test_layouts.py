@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.follow.read_all import place_all
+from rltui.logs.follow.read_all import assign_all
 from rltui.logs.sample_layouts.sample import Sample
 from rltui.run_context.samples.run_catalogs import catalogs_of
 from rltui.run_context.samples.sample_catalog import Catalog
@@ -198,7 +198,7 @@ def test_samples_have_the_name_of_their_run(name: str, run: str) -> None:
     """The samples of a log belong to the run that discovery says, whatever the files are called."""
     folder = str(SHARED / "trackers" / name)
     assert run in (found := catalogs_of([folder]))
-    assert set(found) <= {log.run for log in place_all([folder])[0]}
+    assert set(found) <= {log.run for log in assign_all([folder])[0]}
 
 
 def test_files_are_searched_for_again_when_folders_changed(tmp_path: Path) -> None:
