@@ -93,7 +93,7 @@ def follow_samples(state: AppState) -> None:
 
 
 def follow_console(state: AppState) -> None:
-    """Pass the console shown to the thread that reads it, and go to the moment that it has found."""
+    """Pass the console shown to the thread that reads it, and go to the line that it has found."""
     if not state.on_console:
         state.threads.console.show(None)
         return
@@ -101,7 +101,7 @@ def follow_console(state: AppState) -> None:
     from rltui.screen.pages.console_page import request_of
 
     navigation.choose_console(state)
-    navigation.go_to_moment(state)
+    navigation.go_to_located_line(state)
     state.threads.console.show(request_of(state))
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # imported later than the first values
     from rltui.panes.pane import PaneView
     from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
+    from rltui.run_context.console.line_at_time import TimeAndStep
     from rltui.run_context.console.lines import LineLevel
-    from rltui.run_context.console.moments import Moment
     from rltui.run_context.samples.sample_query import SortKey
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
@@ -312,7 +312,7 @@ class ConsoleView:
     level: LineLevel = ""  # only lines of this level or worse
     query: str = ""
     unfolded: set[int] = field(default_factory=set)  # offsets of lines shown in full
-    moment: Moment | None = None  # to go to, once it is located
+    wanted: TimeAndStep | None = None  # to go to, once it is located
     charted: Row | None = None  # of the chart from which the console was opened
 
 

@@ -180,8 +180,8 @@ def test_the_console_of_a_finding_is_shown_at_its_own_time(tmp_path: Path) -> No
     screen = screen_of(build(session, ["/logs"], clock=lambda: NOW, theme="night"))
     screen.go("findings")
     navigation.turn_to_console(screen.state)
-    moment = screen.state.console.moment
-    assert moment is not None and moment.wall_time == tfwriter.WALL + SECONDS * 101
+    wanted = screen.state.console.wanted
+    assert wanted is not None and wanted.wall_time == tfwriter.WALL + SECONDS * 101
 
 
 def test_without_a_time_at_the_onset_no_age_is_told(tmp_path: Path) -> None:

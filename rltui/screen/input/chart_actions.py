@@ -62,11 +62,11 @@ def _step_at_cursor(state: AppState, chart: ChartOverlay) -> int | None:
 def _go_to_console(state: AppState, chart: ChartOverlay) -> None:
     """Go to the lines that the run printed at the time of the cursor."""
     axis, main, step = chart_axis(state), chart.row.main, _step_at_cursor(state, chart)
-    moment = None
+    wanted = None
     if axis is not None and main is not None and chart.cursor is not None and step is not None:
-        moment = navigation.moment_at(state, step, axis.wall_time_at(main, chart.cursor))
+        wanted = navigation.time_and_step_at(state, step, axis.wall_time_at(main, chart.cursor))
     state.console.charted = chart.row
-    navigation.go_to_console(state, moment)
+    navigation.go_to_console(state, wanted)
 
 
 def _set_cursor(chart: ChartOverlay, x: float) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rltui.panes.rows.key_rows import key_rows
+from rltui.run_context.console.line_at_time import TimeAndStep, time_and_step_of
 from rltui.run_context.console.lines import ConsoleLine, LineLevel
-from rltui.run_context.console.moments import Moment, moment_of
 from rltui.screen import shown_run
 from rltui.screen.input import navigation
 from rltui.screen.input.key_table import Command
@@ -140,8 +140,8 @@ def _explain(state: AppState) -> None:
 def _chart(state: AppState) -> None:
     """Open the chart from which the console was opened, else the first metric, at the time of the line."""
     view, lines = shown_run.run(state), _lines(state)
-    moment = _moment_near(lines, selected_index(lines, state), _total(state)) if lines else None
-    if view is None or moment is None:
+    wanted = _time_and_step_near(lines, selected_index(lines, state), _total(state)) if lines else None
+    if view is None or wanted is None:
         state.notify("neither this line nor one before it says a time or a step")
         return
     charted = state.console.charted
@@ -151,7 +151,7 @@ def _chart(state: AppState) -> None:
     if charted is None or charted.main is None or axis is None:
         state.notify("the run has no metric to draw")
         return
-    x = axis.x_of_moment(charted.main, moment.step, moment.wall_time)
+    x = axis.x_of_time(charted.main, wanted.step, wanted.wall_time)
     if x is None:
         state.notify("the metric has no times to compare with")
         return
@@ -168,17 +168,17 @@ def _total(state: AppState) -> int | None:
     return None if view is None else view.liveness(state.now).total
 
 
-def _moment_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> Moment | None:
+def _time_and_step_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> TimeAndStep | None:
     """The time and the step of a line, or of the nearest lines before it that have them."""
-    found = Moment(total=total)
+    found = TimeAndStep(total=total)
     for line in reversed(lines[: at + 1]):
-        said = moment_of(line, total)
+        said = time_and_step_of(line, total)
         wall = found.wall_time if found.wall_time is not None else said.wall_time
         step = found.step if found.step is not None else said.step
-        found = Moment(wall, step, total)
+        found = TimeAndStep(wall, step, total)
         if wall is not None and step is not None:
             break
-    return None if found == Moment(total=total) else found
+    return None if found == TimeAndStep(total=total) else found
 
 
 _ACTIONS: dict[str, Callable[[AppState, str], bool | None]] = {

@@ -12,7 +12,7 @@ from rltui.panes.header import onset_wall_time
 from rltui.panes.rows.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.run_context.console.failure_search import ConsoleReport
-from rltui.run_context.console.moments import Moment
+from rltui.run_context.console.line_at_time import TimeAndStep
 from rltui.screen import shown_pane, shown_run
 from rltui.screen.pages.chart.x_axis import COMMON_AXES, x_axis
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
@@ -216,17 +216,17 @@ def turn_to_console(state: AppState) -> None:
             return
         step = finding.since_step if finding is not None else None
         wall_time = onset_wall_time(view, finding) if finding is not None and view is not None else None
-    go_to_console(state, None if step is None else moment_at(state, step, wall_time))
+    go_to_console(state, None if step is None else time_and_step_at(state, step, wall_time))
 
 
-def go_to_console(state: AppState, moment: Moment | None = None) -> None:
-    """Show the console, at a moment if one is given."""
+def go_to_console(state: AppState, wanted: TimeAndStep | None = None) -> None:
+    """Show the console, at a time or step if one is given."""
     go(state, CONSOLE)
-    if moment is not None:
-        state.console.level, state.console.moment = "", moment
+    if wanted is not None:
+        state.console.level, state.console.wanted = "", wanted
 
 
-def moment_at(state: AppState, step: int, wall_time: float | None = None) -> Moment | None:
+def time_and_step_at(state: AppState, step: int, wall_time: float | None = None) -> TimeAndStep | None:
     """The time at which the run was at a step."""
     view = shown_run.run(state)
     if view is None:
@@ -234,7 +234,7 @@ def moment_at(state: AppState, step: int, wall_time: float | None = None) -> Mom
     if wall_time is None:
         wall = RunAtStep(view.run, step).wall_time
         wall_time = wall if math.isfinite(wall) else None
-    return Moment(wall_time, step, view.liveness(state.now).total)
+    return TimeAndStep(wall_time, step, view.liveness(state.now).total)
 
 
 def choose_run(state: AppState, name: str) -> None:
@@ -407,14 +407,14 @@ def open_console(state: AppState, report: ConsoleReport, at: int | None = None) 
     chosen.place, chosen.at = report.place, at
 
 
-def go_to_moment(state: AppState) -> None:
-    """Select the line of the requested moment once it is located."""
+def go_to_located_line(state: AppState) -> None:
+    """Select the line that was asked for, once it is located."""
     chosen = state.console
     located = state.threads.console.located
-    if chosen.moment is None or located is None or located.moment != chosen.moment:
+    if chosen.wanted is None or located is None or located.wanted != chosen.wanted:
         return
     if located.place is None:
         state.notify(f"{PurePath(located.path).name} tells neither times nor steps that could be compared")
     else:
         chosen.at = located.place
-    chosen.moment = None
+    chosen.wanted = None

@@ -48,7 +48,7 @@ def request_of(state: AppState) -> ConsoleRequest | None:
     report = next((one for one in reports(state) if one.place == chosen.place), None)
     if report is None:
         return None
-    return ConsoleRequest(report.place, report.path, chosen.at, chosen.query, chosen.level, chosen.moment)
+    return ConsoleRequest(report.place, report.path, chosen.at, chosen.query, chosen.level, chosen.wanted)
 
 
 def console_window(state: AppState) -> ConsoleWindow | None:

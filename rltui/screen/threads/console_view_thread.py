@@ -8,10 +8,10 @@ from collections.abc import Callable
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.worker_thread import WorkerThread
 from rltui.run_context.console.console_file import ConsoleFile
+from rltui.run_context.console.line_at_time import TimeAndStep, offset_at
 from rltui.run_context.console.line_search import LineSearch
 from rltui.run_context.console.line_window import LineWindow
 from rltui.run_context.console.lines import ConsoleLine, LineLevel
-from rltui.run_context.console.moments import Moment, offset_at
 
 LOOK_SECONDS = 0.5  # between checks of a file that may grow
 CPU_WAIT_FACTOR = 200  # reading what was appended takes at most 1/200 of the processor time
@@ -28,7 +28,7 @@ class ConsoleRequest(NamedTuple):
     at: int | None = None
     text: str = ""  # searched for
     level: LineLevel = ""  # only lines of this level or worse
-    moment: Moment | None = None  # looked for
+    wanted: TimeAndStep | None = None  # looked for
 
 
 class FoundLines(NamedTuple):
@@ -54,11 +54,11 @@ class ConsoleWindow(NamedTuple):
     error: str = ""  # why it cannot be read
 
 
-class LocatedMoment(NamedTuple):
-    """The offset of a moment in a console; `place` None if its lines have neither times nor steps."""
+class LocatedLine(NamedTuple):
+    """The offset of the line at a time or step; `place` None if no line has either."""
 
     path: str
-    moment: Moment
+    wanted: TimeAndStep
     place: int | None
 
 
@@ -70,7 +70,7 @@ class ConsoleViewThread:
             "console", self._step, lambda: self._request in (None, self._done), self._failed
         )
         self.window: ConsoleWindow | None = None
-        self.located: LocatedMoment | None = None
+        self.located: LocatedLine | None = None
         self._reader: _Reader | None = None
         self._request: ConsoleRequest | None = None
         self._done: ConsoleRequest | None = None  # the last request that is complete
@@ -126,7 +126,7 @@ class _Reader:
 
     def __init__(self, request: ConsoleRequest) -> None:
         self.place = request.place
-        self.located: LocatedMoment | None = None
+        self.located: LocatedLine | None = None
         self.grew = False
         self._file = ConsoleFile(request.place, request.path)
         self._window: LineWindow | None = None
@@ -145,9 +145,9 @@ class _Reader:
             self._window = LineWindow(self._file)
             self._levels = self._errors = self._found = None
         self._window.show(request.at)
-        moment = request.moment
-        if moment is not None and (self.located is None or self.located.moment != moment):
-            self.located = LocatedMoment(request.path, moment, offset_at(self._file, moment))
+        wanted = request.wanted
+        if wanted is not None and (self.located is None or self.located.wanted != wanted):
+            self.located = LocatedLine(request.path, wanted, offset_at(self._file, wanted))
         until = time.monotonic() + REPORT_SECONDS
         if self._found is None or self._found.text != request.text:
             self._found = LineSearch(self._file, request.text) if request.text else None

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.run_context.console.console_file import PIECE, ConsoleFile
+from rltui.run_context.console.line_at_time import TimeAndStep, offset_at, time_and_step_of
 from rltui.run_context.console.line_search import LineSearch
 from rltui.run_context.console.line_window import KEPT, MARGIN, LineWindow, index_at
 from rltui.run_context.console.lines import console_lines, level_of, wall_time_of
-from rltui.run_context.console.moments import Moment, moment_of, offset_at
 
 TRACE = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
 
@@ -193,8 +193,8 @@ def test_a_followed_end_is_what_the_file_says(pieces: list[bytes]) -> None:
 
 def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last line at or before a time or a step, in a console of any size; None where it tells neither."""
-    monkeypatch.setattr("rltui.run_context.console.moments.SPAN", 1 << 10)
-    monkeypatch.setattr("rltui.run_context.console.moments.AHEAD", 1 << 14)
+    monkeypatch.setattr("rltui.run_context.console.line_at_time.SPAN", 1 << 10)
+    monkeypatch.setattr("rltui.run_context.console.line_at_time.AHEAD", 1 << 14)
     lines = []
     for n in range(3000):
         clock = f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}"
@@ -202,21 +202,21 @@ def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path, monkeypatch: py
     file = _file(tmp_path, "\n".join(lines).encode())
     start = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
     for step in (0, 1, 1234, 2999):
-        for moment in (Moment(start + step + 0.5), Moment(None, step)):
-            place = offset_at(file, moment)
+        for wanted in (TimeAndStep(start + step + 0.5), TimeAndStep(None, step)):
+            place = offset_at(file, wanted)
             assert place is not None
             assert f" step:{step} - " in file.after(place, 1)[0].text
-    assert moment_of(file.after(0, 1)[0]) == Moment(start, 0)
+    assert time_and_step_of(file.after(0, 1)[0]) == TimeAndStep(start, 0)
     silent = tmp_path / "silent"
     silent.mkdir()
-    assert offset_at(_file(silent, b"hello\n" * 5000), Moment(start, 3)) is None
+    assert offset_at(_file(silent, b"hello\n" * 5000), TimeAndStep(start, 3)) is None
 
 
 def test_a_bar_counts_steps_where_its_total_is_that_of_the_run() -> None:
     """Other bars count something else."""
     line = console_lines(b" 5%|# | 12/240 [1]")[0]
-    assert moment_of(line, 240).step == 12
-    assert moment_of(line, 100).step is None
+    assert time_and_step_of(line, 240).step == 12
+    assert time_and_step_of(line, 100).step is None
 
 
 def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class XAxis:
             return None
         return float(np.interp(step, recent.step[known], np.maximum.accumulate(recent.wall_time[known])))
 
-    def x_of_moment(self, main: Series, step: int | None, wall_time: float | None) -> float | None:
+    def x_of_time(self, main: Series, step: int | None, wall_time: float | None) -> float | None:
         """The x value of a moment given by step, wall time or both; None if these do not determine it."""
         recent = main.recent()
         known = np.isfinite(recent.wall_time)

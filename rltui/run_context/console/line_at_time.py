@@ -1,4 +1,4 @@
-"""Finds the line of a moment in a console, by the wall times or steps in its lines, which rise."""
+"""Finds the line of a time or step in a console, by the wall times or steps in its lines, which rise."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.lines import ConsoleLine, console_lines, step_of, wall_time_of
 
 SPAN = 64 << 10  # bytes that are read line by line at the end of the search
-AHEAD = 1 << 20  # bytes after an offset that are searched for a line with a moment
+AHEAD = 1 << 20  # bytes after an offset that are searched for a line with a time or step
 
 
-class Moment(NamedTuple):
+class TimeAndStep(NamedTuple):
     """A wall time in seconds since 1970 and a step, if known. total: the planned number of steps."""
 
     wall_time: float | None = None
@@ -20,31 +20,31 @@ class Moment(NamedTuple):
     total: int | None = None
 
 
-def moment_of(line: ConsoleLine, total: int | None = None) -> Moment:
-    """The moment of a line. A progress bar counts steps if its total is that of the run."""
+def time_and_step_of(line: ConsoleLine, total: int | None = None) -> TimeAndStep:
+    """The time and step of a line. A progress bar counts steps if its total is that of the run."""
     texts = (line.text, *line.folded)
     wall = next((wall for text in texts if (wall := wall_time_of(text)) is not None), None)
     step = step_of(line.text)
     if step is None and line.bar is not None and total is not None and line.bar[2] == total:
         step = line.bar[1]
-    return Moment(wall, step, total)
+    return TimeAndStep(wall, step, total)
 
 
-def offset_at(file: ConsoleFile, moment: Moment) -> int | None:
-    """The offset of the last line at or before a moment, by its wall time, else by its step.
+def offset_at(file: ConsoleFile, wanted: TimeAndStep) -> int | None:
+    """The offset of the last line at or before that, by its wall time, else by its step.
 
     None for a console whose lines have neither. Raises OSError.
     """
     offset = None
-    if moment.wall_time is not None:
-        offset = _last_until(file, moment.wall_time, lambda of_line: of_line.wall_time, moment.total)
-    if offset is None and moment.step is not None:
-        offset = _last_until(file, moment.step, lambda of_line: of_line.step, moment.total)
+    if wanted.wall_time is not None:
+        offset = _last_until(file, wanted.wall_time, lambda of_line: of_line.wall_time, wanted.total)
+    if offset is None and wanted.step is not None:
+        offset = _last_until(file, wanted.step, lambda of_line: of_line.step, wanted.total)
     return offset
 
 
 def _last_until(
-    file: ConsoleFile, wanted: float, read: Callable[[Moment], float | None], total: int | None
+    file: ConsoleFile, wanted: float, read: Callable[[TimeAndStep], float | None], total: int | None
 ) -> int | None:
     """The offset of the last line with a value up to `wanted`, by bisection: values are assumed to rise."""
     low, high = 0, file.size
@@ -62,7 +62,7 @@ def _last_until(
     for line in file.after(file.line_around(begin)[0] if begin else 0, 10_000):
         if line.offset > high + SPAN:
             break
-        value = read(moment_of(line, total))
+        value = read(time_and_step_of(line, total))
         if value is None:
             continue
         known = True
@@ -73,7 +73,7 @@ def _last_until(
 
 
 def _first_after(
-    file: ConsoleFile, begin: int, end: int, read: Callable[[Moment], float | None], total: int | None
+    file: ConsoleFile, begin: int, end: int, read: Callable[[TimeAndStep], float | None], total: int | None
 ) -> tuple[int, float] | None:
     """Offset and value of the first line with a value between two offsets."""
     at = begin
@@ -82,7 +82,7 @@ def _first_after(
         cut = data.find(b"\n") + 1 if at == begin else 0
         last = data.rfind(b"\n") + 1 or len(data)
         for line in console_lines(data[cut:last], at + cut):
-            value = read(moment_of(line, total))
+            value = read(time_and_step_of(line, total))
             if value is not None:
                 return line.offset, value
         at += last
