@@ -11,7 +11,7 @@ from rltui.logs.sample_layouts.sample import Sample, SampleHead, nearest_step
 from rltui.panes.context_panes.samples_pane import samples_pane
 from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
 from rltui.run_context.samples.run_samples import RunSamples
-from rltui.run_context.samples.sample_catalog import Catalog
+from rltui.run_context.samples.sample_index import SampleIndex
 from rltui.run_context.samples.sample_query import Filter, SortKey, sorted_heads
 
 _WIDTH = 120  # cells of the table of evaluations
@@ -19,7 +19,7 @@ _WIDTH = 120  # cells of the table of evaluations
 
 def chosen_samples(
     run: str,
-    catalog: Catalog,
+    index: SampleIndex,
     wanted: Filter,
     *,
     step: str | None = None,
@@ -32,16 +32,16 @@ def chosen_samples(
     Without `sort`, the newest step comes first, with its samples in the order of the files. reverse: reverse
     the order.
     """
-    heads = sorted(_chosen(run, catalog, step, group), key=lambda head: (-head.step, head.file, head.offset))
+    heads = sorted(_chosen(run, index, step, group), key=lambda head: (-head.step, head.file, head.offset))
     ordered = sorted_heads(heads, sort, reverse=reverse)
-    for sample in _samples(catalog, (head for head in ordered if wanted.keeps_head(head))):
+    for sample in _samples(index, (head for head in ordered if wanted.keeps_head(head))):
         if wanted.keeps_text(sample):
             yield sample
 
 
-def print_evaluations(run: str, catalog: Catalog, form: str) -> int:
+def print_evaluations(run: str, index: SampleIndex, form: str) -> int:
     """Print pass rates by data set and step. Returns their number."""
-    evaluations = catalog.snapshot().evaluations
+    evaluations = index.snapshot().evaluations
     if form == "jsonl":
         for evaluation in evaluations:
             emit(to_json({"run": run, **evaluation_record(evaluation)}))
@@ -55,9 +55,9 @@ def print_evaluations(run: str, catalog: Catalog, form: str) -> int:
     return len(evaluations)
 
 
-def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:
+def _chosen(run: str, index: SampleIndex, step: str | None, group: str | None) -> list[SampleHead]:
     """The heads of samples of a step and a group."""
-    heads: Sequence[SampleHead] = catalog.heads
+    heads: Sequence[SampleHead] = index.heads
     if step is not None and heads:
         steps = sorted({head.step for head in heads})
         nearest = steps[-1] if step == "last" else nearest_step(steps, int(step))
@@ -67,9 +67,9 @@ def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> 
     return [head for head in heads if group is None or head.group == group]
 
 
-def _samples(catalog: Catalog, heads: Iterator[SampleHead]) -> Iterator[Sample]:
+def _samples(index: SampleIndex, heads: Iterator[SampleHead]) -> Iterator[Sample]:
     for head in heads:
         try:
-            yield catalog.load(head)
+            yield index.load(head)
         except (OSError, ValueError, IndexError) as error:
-            note(f"{catalog.files[head.file].shown}: changed while it was read ({clean(str(error), 80)})")
+            note(f"{index.files[head.file].shown}: changed while it was read ({clean(str(error), 80)})")

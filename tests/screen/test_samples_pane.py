@@ -11,7 +11,7 @@ import pytest
 
 from rltui.logs.sample_layouts.sample import Sample
 from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
-from rltui.run_context.samples.sample_catalog import Catalog
+from rltui.run_context.samples.sample_index import SampleIndex
 from rltui.screen.input.key_table import Bind, bindings, shown
 from rltui.screen.shown_run import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
@@ -209,7 +209,7 @@ def test_new_samples_appear_by_themselves(screen: Screen, tmp_path: Path) -> Non
 def test_a_stuck_file_system_stops_no_key(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     """While reading hangs, the pane says that it reads, and keys lead elsewhere."""
     release = threading.Event()
-    monkeypatch.setattr(Catalog, "refresh", lambda *_: release.wait(SECONDS) and True)
+    monkeypatch.setattr(SampleIndex, "refresh", lambda *_: release.wait(SECONDS) and True)
     screen.press("T")
     assert "Reading samples" in screen.text()
     screen.press("3")
@@ -221,7 +221,7 @@ def test_an_unforeseen_error_is_told_where_samples_are_shown(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The screen goes on; the pane names the report instead of reading for ever."""
-    monkeypatch.setattr(Catalog, "snapshot", lambda *_: 1 // 0)
+    monkeypatch.setattr(SampleIndex, "snapshot", lambda *_: 1 // 0)
     monkeypatch.setattr("rltui.common.crash.report", lambda error: f"internal error: {error}")
     assert "division" in press(screen, "T")
 

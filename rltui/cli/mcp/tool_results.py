@@ -36,7 +36,7 @@ from rltui.panes.explanations import definition_of, explained_entries
 from rltui.panes.runs.run_facts import nearest_tags, tags_of
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.rules.finding import RUN_HEALTHS
-from rltui.run_context.samples.run_catalogs import catalogs_of
+from rltui.run_context.samples.indexes_by_run import sample_indexes_of
 from rltui.run_context.samples.sample_query import FilterError, parse_filter
 from rltui.run_context.samples.sample_text import as_json
 from rltui.session.run_view import RunView
@@ -204,19 +204,19 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     pattern = resolve_run_name(logdirs, arguments.get("run"))
     runs = run_filter(tuple(logdirs), pattern)
     found: list[object] = []
-    catalogs = catalogs_of(logdirs)
-    if catalogs and not any(map(runs.takes, catalogs)):
-        named = some_of(sorted(catalogs), _MAX_NAMES)
+    indexes = sample_indexes_of(logdirs)
+    if indexes and not any(map(runs.takes, indexes)):
+        named = some_of(sorted(indexes), _MAX_NAMES)
         fail(f"no samples of a run {clean(pattern or '')!r}; runs with samples: {named}", FOUND)
-    for run, catalog in catalogs.items():
+    for run, index in indexes.items():
         if len(found) >= limit:
             break
         if not runs.takes(run):
             continue
-        catalog.refresh(_SAMPLES_SECONDS)
+        index.refresh(_SAMPLES_SECONDS)
         samples = chosen_samples(
             run,
-            catalog,
+            index,
             wanted,
             step=None if step is None else str(step),
             group=arguments.get("group"),

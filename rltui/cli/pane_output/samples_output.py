@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rltui.panes.context_panes.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
-from rltui.run_context.samples.run_catalogs import RunCatalogs, Runs
+from rltui.run_context.samples.indexes_by_run import Runs, SampleIndexes
 from rltui.run_context.samples.run_samples import RunSamples
-from rltui.run_context.samples.sample_catalog import Catalog
+from rltui.run_context.samples.sample_index import SampleIndex
 from rltui.run_context.samples.sample_text import summary
 from rltui.session.run_view import RunView
 
@@ -26,31 +26,31 @@ def read_samples(
     runs: all runs, so that samples of other runs are not assigned to these.
     """
     found: list[ReadSamples] = []
-    for view, catalog in zip(views, _catalogs(views, logdirs, runs, _READ_SECONDS), strict=True):
-        if catalog is None:
+    for view, index in zip(views, _indexes(views, logdirs, runs, _READ_SECONDS), strict=True):
+        if index is None:
             found.append((samples_pane(RunSamples(), None, framework=view.framework), {}))
             continue
-        samples = catalog.snapshot()
+        samples = index.snapshot()
         pane = samples_pane(samples, step_at(samples, None, at_step))
         rows = pane.rows[:ROWS]
-        found.append((pane, {head.key: summary(sample) for head, sample in catalog.load_many(rows)}))
+        found.append((pane, {head.key: summary(sample) for head, sample in index.load_many(rows)}))
     return found
 
 
 def newest_samples(views: Sequence[RunView], logdirs: Sequence[str], runs: Runs) -> list[RunSamples | None]:
     """The newest samples of each run that can be read in short time; None for a run without samples."""
-    found = _catalogs(views, logdirs, runs, _SHORT_READ_SECONDS)
-    return [None if catalog is None else catalog.snapshot() for catalog in found]
+    found = _indexes(views, logdirs, runs, _SHORT_READ_SECONDS)
+    return [None if index is None else index.snapshot() for index in found]
 
 
-def _catalogs(
+def _indexes(
     views: Sequence[RunView], logdirs: Sequence[str], runs: Runs, seconds: float
-) -> Iterator[Catalog | None]:
-    """The catalog of each run, after reading for some seconds; None for a run without samples."""
-    made = RunCatalogs(logdirs)
+) -> Iterator[SampleIndex | None]:
+    """The index of each run, after reading for some seconds; None for a run without samples."""
+    made = SampleIndexes(logdirs)
     owners = made.search(runs)
     for view in views:
-        catalog = made.catalogs.get(owners.get(view.name, ""))
-        if catalog is not None:
-            catalog.refresh(seconds)
-        yield catalog
+        index = made.indexes.get(owners.get(view.name, ""))
+        if index is not None:
+            index.refresh(seconds)
+        yield index

@@ -16,9 +16,9 @@ from rltui.common.worker_thread import WorkerThread
 if TYPE_CHECKING:
     from rltui.logs.sample_layouts.sample import Sample, SampleHead, SampleSummary
     from rltui.panes.context_panes.samples_pane import TextMatches
-    from rltui.run_context.samples.run_catalogs import RunCatalogs
+    from rltui.run_context.samples.indexes_by_run import SampleIndexes
     from rltui.run_context.samples.run_samples import RunSamples
-    from rltui.run_context.samples.sample_catalog import Catalog
+    from rltui.run_context.samples.sample_index import SampleIndex
 
 SLICE_SECONDS = 0.05  # of reading between checks for requests
 LOOK_SECONDS = 0.4  # between checks of the files of the run shown
@@ -34,7 +34,7 @@ MAX_SUMMARIES = 2_000  # kept
 
 Runs: TypeAlias = Mapping[str, Sequence[str]]  # paths of a run's logs by its name
 NO_RUNS: Runs = MappingProxyType({})
-Key: TypeAlias = "tuple[str, SampleHead]"  # the name of a catalog and a sample of it
+Key: TypeAlias = "tuple[str, SampleHead]"  # the name of an index and a sample of it
 
 
 class SamplesThread:
@@ -54,7 +54,7 @@ class SamplesThread:
         self._asked_rows: tuple[str, tuple[SampleHead, ...]] | None = None
         self._asked_words: tuple[str, tuple[SampleHead, ...], str] | None = None
         # Set by the thread.
-        self._owners: dict[str, str] = {}  # the catalog of each run that has samples
+        self._owners: dict[str, str] = {}  # the index of each run that has samples
         self._found: dict[str, RunSamples] = {}
         self._texts: OrderedDict[Key, Sample | str] = OrderedDict()
         self._summaries: OrderedDict[Key, SampleSummary] = OrderedDict()
@@ -289,7 +289,7 @@ class _Reader:
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = logdirs
-        self._made: RunCatalogs | None = None
+        self._made: SampleIndexes | None = None
         self._search_ended = float("-inf")
         self._search_took = 0.0
         self._changes: int | None = None  # as they were when the search began
@@ -299,11 +299,11 @@ class _Reader:
         self._tell_due = 0.0
 
     @property
-    def _runs(self) -> RunCatalogs:
+    def _runs(self) -> SampleIndexes:
         if self._made is None:
-            from rltui.run_context.samples.run_catalogs import RunCatalogs
+            from rltui.run_context.samples.indexes_by_run import SampleIndexes
 
-            self._made = RunCatalogs(self._logdirs)
+            self._made = SampleIndexes(self._logdirs)
         return self._made
 
     def search_due(self, shown: bool, runs: Runs, changes: int | None) -> float:
@@ -326,8 +326,8 @@ class _Reader:
 
     def read(self, owner: str) -> tuple[bool, RunSamples | None]:
         """Read new samples for a slice of time. Whether all are read, and the samples if any are new."""
-        catalog = self._runs.catalogs.get(owner)
-        if catalog is None:
+        index = self._runs.indexes.get(owner)
+        if index is None:
             return True, None
         first = self.recent[-1:] != [owner]
         self.recent = [*(one for one in self.recent if one != owner), owner]
@@ -335,13 +335,13 @@ class _Reader:
             self._runs.forget(old)
         self.recent = self.recent[-MAX_RUNS:]
         began = time.monotonic()
-        done = catalog.refresh(SLICE_SECONDS)
+        done = index.refresh(SLICE_SECONDS)
         ended = time.monotonic()
         self.read_due = ended + max(LOOK_SECONDS, (ended - began) * WAIT_FACTOR) if done else 0.0
-        now = _state(catalog)
+        now = _state(index)
         if not first and (now == self._told or (not done and ended < self._tell_due)):
             return done, None
-        found = catalog.snapshot()
+        found = index.snapshot()
         self._told, self._tell_due = (
             now,
             time.monotonic() + max(REPORT_SECONDS, (time.monotonic() - ended) * WAIT_FACTOR),
@@ -349,20 +349,20 @@ class _Reader:
         return done, found
 
     def load(self, owner: str, head: SampleHead) -> Sample:
-        """A sample in full. Raises what `Catalog.load` does."""
-        return self._runs.catalogs[owner].load(head)
+        """A sample in full. Raises what `SampleIndex.load` does."""
+        return self._runs.indexes[owner].load(head)
 
     def load_many(self, owner: str, heads: Sequence[SampleHead]) -> Iterator[tuple[SampleHead, Sample]]:
         """Several samples, as far as they can be read."""
-        catalog = self._runs.catalogs.get(owner)
-        return iter(()) if catalog is None else catalog.load_many(heads)
+        index = self._runs.indexes.get(owner)
+        return iter(()) if index is None else index.load_many(heads)
 
 
-def _state(catalog: Catalog) -> tuple[object, ...]:
-    """Values that change when a catalog has read something."""
-    last = catalog.heads[-1] if catalog.heads else None
-    taken = sum(file.samples for file in catalog.files)  # duplicates included
-    return (taken, len(catalog.heads), last, len(catalog.problems), catalog.left_out, catalog.bytes_left)
+def _state(index: SampleIndex) -> tuple[object, ...]:
+    """Values that change when an index has read something."""
+    last = index.heads[-1] if index.heads else None
+    taken = sum(file.samples for file in index.files)  # duplicates included
+    return (taken, len(index.heads), last, len(index.problems), index.left_out, index.bytes_left)
 
 
 def _characters(text: Sample | str) -> int:

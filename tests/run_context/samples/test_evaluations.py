@@ -15,7 +15,7 @@ from rltui.logs.sample_layouts.sample import SampleHead
 from rltui.panes.context_panes.samples_pane import samples_pane
 from rltui.panes.render.lines.samples_lines import evaluation_lines
 from rltui.run_context.samples.evaluations import evaluations_of, pass_at_k
-from rltui.run_context.samples.run_catalogs import catalogs_of
+from rltui.run_context.samples.indexes_by_run import sample_indexes_of
 from tests.support.commands.in_process import rltui
 from tests.support.logs.live_logs import write_rows
 
@@ -89,8 +89,8 @@ def test_the_command_and_the_pane_show_them(tmp_path: Path) -> None:
         "| val | 10 | 50 % | 50 % (k=2) |"
         in rltui("samples", tmp_path, "--evaluations", "--format", "markdown").out
     )
-    (catalog,) = catalogs_of([str(tmp_path / "r")]).values()
-    catalog.refresh(10.0)
-    pane = samples_pane(catalog.snapshot(), 10)
+    (index,) = sample_indexes_of([str(tmp_path / "r")]).values()
+    index.refresh(10.0)
+    pane = samples_pane(index.snapshot(), 10)
     for width in (40, 80, 140):
         assert all(line.width <= width for line in evaluation_lines(pane, width))

@@ -12,9 +12,9 @@ import pytest
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.follow.read_all import assign_all
 from rltui.logs.sample_layouts.sample import Sample
-from rltui.run_context.samples.run_catalogs import catalogs_of
-from rltui.run_context.samples.sample_catalog import Catalog
+from rltui.run_context.samples.indexes_by_run import sample_indexes_of
 from rltui.run_context.samples.sample_files import sample_files
+from rltui.run_context.samples.sample_index import SampleIndex
 from rltui.screen.threads.samples_thread import SEARCH_SECONDS_HIDDEN, SEARCH_SECONDS_UNCHANGED, _Reader
 from tests.support.logs.live_logs import write_rows
 from tests.support.shared import SHARED, needs_shared
@@ -50,9 +50,9 @@ CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {
 }
 
 
-def catalog(root: Path) -> Catalog:
+def index(root: Path) -> SampleIndex:
     """All samples below a folder."""
-    made = Catalog()
+    made = SampleIndex()
     made.add(sample_files(str(root)))
     assert made.refresh(60.0)
     return made
@@ -60,7 +60,7 @@ def catalog(root: Path) -> Catalog:
 
 def first(root: Path) -> Sample:
     """The first sample below a folder, with its text."""
-    found = catalog(root)
+    found = index(root)
     return found.load(found.heads[0])
 
 
@@ -82,7 +82,7 @@ def test_tinker_s_texts_lie_beside_its_numbers(tmp_path: Path) -> None:
     write_rows(folder / "train_rollout_summaries.jsonl", rows)
     tree = [{"children": [], "data": {"type": "conversation", "messages": [message]}} for message in MESSAGES]
     (folder / "train_logtree.json").write_text(json.dumps({"root": {"children": tree}}))
-    found = catalog(tmp_path)
+    found = index(tmp_path)
     one, other = (found.load(head) for head in found.heads)
     assert (one.step, one.prompt, one.response, one.reward, one.length) == (7, "2+2?", "4", 0.0, 6)
     assert other.response == "" and "not logged" in other.note
@@ -106,7 +106,7 @@ def test_a_table_of_weights_and_biases(tmp_path: Path) -> None:
             "data": [[7, "a", "b", 0.5, "c", "d", 1.0]]}  # fmt: skip
     (folder / "completions_9_0123456789ab.table.json").write_text(json.dumps(tall))
     (folder / "val_7_0123456789ab.table.json").write_text(json.dumps(wide))
-    made = Catalog(lambda: {"completions_9_0123456789ab.table.json": 10})
+    made = SampleIndex(lambda: {"completions_9_0123456789ab.table.json": 10})
     made.add(sample_files(str(tmp_path)))
     made.refresh(60.0)
     by_split = {(head.split, head.step): made.load(head) for head in made.heads}
@@ -118,7 +118,7 @@ def test_pickles_are_never_opened(tmp_path: Path) -> None:
     """A torch dump is named with the reason; no sample comes of it."""
     (tmp_path / "rollout_data").mkdir()
     (tmp_path / "rollout_data" / "3.pt").write_bytes(b"not even read")
-    found = catalog(tmp_path)
+    found = index(tmp_path)
     assert not found.heads and [problem.code for problem in found.problems.values()] == ["not-opened"]
 
 
@@ -128,7 +128,7 @@ def test_a_growing_file_gives_each_sample_once(tmp_path: Path) -> None:
     path.parent.mkdir()
     line = json.dumps({"input": "a", "output": "b", "score": 1.0}) + "\n"
     path.write_text(line + line[:20])
-    found = catalog(tmp_path)
+    found = index(tmp_path)
     assert len(found.heads) == 1
     with path.open("a") as file:
         file.write(line[20:])
@@ -146,7 +146,7 @@ def test_gzip_and_damage(tmp_path: Path) -> None:
     line = json.dumps({"input": "a", "output": "b", "score": 1.0}) + "\n"
     (folder / "1.jsonl.gz").write_bytes(gzip.compress(line.encode()))
     (folder / "2.jsonl").write_text("{not json\n" + line)
-    found = catalog(tmp_path)
+    found = index(tmp_path)
     assert [head.step for head in found.heads] == [2, 1]
     assert [problem.code for problem in found.problems.values()] == ["not-json"]
 
@@ -172,15 +172,15 @@ def test_what_prime_rl_writes_twice_is_counted_once(tmp_path: Path) -> None:
     first_one, second = (EPISODE | {"id": name} for name in ("e1", "e2"))
     step = tmp_path / "rollouts" / "step_7" / "train"
     write_rows(step / "all" / "traces.jsonl", [first_one, second])
-    made = catalog(tmp_path)
+    made = index(tmp_path)
     write_rows(step / "effective" / "traces.jsonl", [second])
     made.add(sample_files(str(tmp_path)))
     assert made.refresh(60.0)
-    for each in (made, catalog(tmp_path)):
+    for each in (made, index(tmp_path)):
         assert [head.split for head in each.heads] == ["train/all", "train/effective"]
         assert each.load(each.heads[1]).split == "train/effective"
     (step / "all" / "traces.jsonl").unlink()
-    assert [head.split for head in catalog(tmp_path).heads] == ["train/effective"]
+    assert [head.split for head in index(tmp_path).heads] == ["train/effective"]
 
 
 @needs_shared
@@ -197,7 +197,7 @@ def test_what_prime_rl_writes_twice_is_counted_once(tmp_path: Path) -> None:
 def test_samples_have_the_name_of_their_run(name: str, run: str) -> None:
     """The samples of a log belong to the run that discovery says, whatever the files are called."""
     folder = str(SHARED / "trackers" / name)
-    assert run in (found := catalogs_of([folder]))
+    assert run in (found := sample_indexes_of([folder]))
     assert set(found) <= {log.run for log in assign_all([folder])[0]}
 
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from pathlib import Path
 
-from rltui.run_context.samples.run_catalogs import catalogs_of
+from rltui.run_context.samples.indexes_by_run import sample_indexes_of
 
 
 def _database(path: Path) -> sqlite3.Connection:
@@ -56,11 +56,9 @@ def test_traces_of_a_database_are_samples_of_their_runs(tmp_path: Path) -> None:
     file.write_text(json.dumps({"type": "session", "id": identity, "trackio": about}) + "\n")
     before = sorted(path.name for path in tmp_path.iterdir())
     found = {}
-    for run, catalog in catalogs_of([str(tmp_path)]).items():
-        assert catalog.refresh(10.0)
-        found[run] = [
-            (catalog.load(head).response, head.step, head.reward, head.group) for head in catalog.heads
-        ]
+    for run, index in sample_indexes_of([str(tmp_path)]).items():
+        assert index.refresh(10.0)
+        found[run] = [(index.load(head).response, head.step, head.reward, head.group) for head in index.heads]
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert sorted(found) == ["tiny/grpo-a", "tiny/grpo-b"]
     assert sorted(found["tiny/grpo-a"]) == [
@@ -72,12 +70,12 @@ def test_new_traces_of_a_live_database_are_taken_in(tmp_path: Path) -> None:
     """Rows that a writer adds appear at the next look, each once."""
     base = _database(tmp_path / "tiny.db")
     _trace(base, "a", 0, 0.0)
-    (catalog,) = catalogs_of([str(tmp_path)]).values()
-    catalog.refresh(10.0)
-    assert len(catalog.heads) == 1
+    (index,) = sample_indexes_of([str(tmp_path)]).values()
+    index.refresh(10.0)
+    assert len(index.heads) == 1
     _trace(base, "a", 1, 1.0)
-    catalog.refresh(10.0)
-    assert [head.reward for head in catalog.heads] == [0.0, 1.0]
+    index.refresh(10.0)
+    assert [head.reward for head in index.heads] == [0.0, 1.0]
     base.close()
 
 
@@ -86,9 +84,9 @@ def test_the_first_samples_of_a_large_file_come_with_the_first_look(tmp_path: Pa
     lines = [json.dumps({"input": "q", "output": "x" * 4000, "score": number}) for number in range(300)]
     (tmp_path / "rollouts").mkdir()
     (tmp_path / "rollouts" / "1.jsonl").write_text("\n".join(lines) + "\n")
-    (catalog,) = catalogs_of([str(tmp_path)]).values()
+    (index,) = sample_indexes_of([str(tmp_path)]).values()
     ticks = iter([0.0, 0.0, 1.0, 1.0])
-    catalog.refresh(0.5, clock=lambda: next(ticks))
-    assert 0 < len(catalog.heads) < 100
-    catalog.refresh(60.0)
-    assert [head.reward for head in catalog.heads] == list(range(300))
+    index.refresh(0.5, clock=lambda: next(ticks))
+    assert 0 < len(index.heads) < 100
+    index.refresh(60.0)
+    assert [head.reward for head in index.heads] == list(range(300))

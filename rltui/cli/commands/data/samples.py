@@ -12,7 +12,7 @@ from rltui.cli.printing import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.common.display_text import clean
 from rltui.logs.sample_layouts.sample import Sample
-from rltui.run_context.samples.run_catalogs import catalogs_of
+from rltui.run_context.samples.indexes_by_run import sample_indexes_of
 from rltui.run_context.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
 from rltui.run_context.samples.sample_text import as_json, as_markdown, as_text
 
@@ -72,21 +72,21 @@ def command(
         fail(f"--filter: {error}")
     runs = run_filter(logdirs, run_glob)
     printed = found = 0
-    for run, catalog in catalogs_of(logdirs).items():
+    for run, index in sample_indexes_of(logdirs).items():
         if limit and printed >= limit:
             break
         if not runs.takes(run):
             continue
-        catalog.refresh(_READ_SECONDS)
-        for problem in catalog.problems.values():
+        index.refresh(_READ_SECONDS)
+        for problem in index.problems.values():
             note(problem.text)
-        if catalog.left_out:
-            note(f"{run}: {catalog.left_out:,} samples more than are held; they are left out")
-        found += len(catalog.heads)
+        if index.left_out:
+            note(f"{run}: {index.left_out:,} samples more than are held; they are left out")
+        found += len(index.heads)
         if evaluations:
-            printed += print_evaluations(run, catalog, form)
+            printed += print_evaluations(run, index, form)
             continue
-        samples = chosen_samples(run, catalog, wanted, step=step, group=group, sort=sort, reverse=reverse)
+        samples = chosen_samples(run, index, wanted, step=step, group=group, sort=sort, reverse=reverse)
         for sample in islice(samples, limit - printed if limit else None):
             _print(run, sample, form, first=not printed)
             printed += 1

@@ -14,25 +14,25 @@ from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
 from rltui.logs.sample_layouts.layouts import match_layout
-from rltui.run_context.samples.sample_catalog import Catalog
 from rltui.run_context.samples.sample_files import sample_files
+from rltui.run_context.samples.sample_index import SampleIndex
 
 Runs = Mapping[str, Sequence[str]]  # paths of logs relative to LOGDIR, by run
 
 
-class RunCatalogs:
-    """The catalogs of the runs below the LOGDIRs; `search` finds files and the run of each."""
+class SampleIndexes:
+    """The indexes of the runs below the LOGDIRs; `search` finds files and the run of each."""
 
     def __init__(self, logdirs: Sequence[str]) -> None:
         self._logdirs = tuple(logdirs)
-        self.catalogs: dict[str, Catalog] = {}
-        self._files: dict[str, tuple[str, str]] = {}  # by path: relative path, name of the catalog
-        self._folders: dict[str, str] = {}  # name of the catalog by folder
+        self.indexes: dict[str, SampleIndex] = {}
+        self._files: dict[str, tuple[str, str]] = {}  # by path: relative path, name of the index
+        self._folders: dict[str, str] = {}  # name of the index by folder
         self.runs: Runs = {}
         self.unsure: list[str] = []  # paths that may get samples without a change in a folder of logs
 
     def search(self, runs: Runs) -> dict[str, str]:
-        """Search for files, reading only their names. Returns the catalog of each run that has samples."""
+        """Search for files, reading only their names. Returns the index of each run that has samples."""
         found = sorted(self._find(), key=lambda file: file[2])
         folders = dict.fromkeys(shown.rpartition("/")[0] for _, _, shown in found)
         if runs != self.runs:
@@ -45,27 +45,27 @@ class RunCatalogs:
             before = self._files.get(path)
             if before is not None and before[1] != owner:  # a nearer run was found
                 for name in (before[1], owner):
-                    self.catalogs.pop(name, None)
+                    self.indexes.pop(name, None)
                 self._files = {
                     known: file for known, file in self._files.items() if file[1] not in (before[1], owner)
                 }
             if path not in self._files:
                 self._files[path] = (shown, owner)
-                catalog = self.catalogs.setdefault(owner, Catalog(_table_steps(root)))
-                catalog.add([(path, shown)])
+                index = self.indexes.setdefault(owner, SampleIndex(_table_steps(root)))
+                index.add([(path, shown)])
         owners = dict(self._files.values())
-        catalogs = {name: name for name in self.runs if name in self.catalogs}
+        indexes = {name: name for name in self.runs if name in self.indexes}
         for name, paths in self.runs.items():  # a run that consists of samples of another run
             owner = next((owners[path] for path in paths if path in owners), "")
-            if name not in catalogs and owner in self.catalogs:
-                catalogs[name] = owner
-        return catalogs
+            if name not in indexes and owner in self.indexes:
+                indexes[name] = owner
+        return indexes
 
     def forget(self, name: str) -> None:
-        """Drop the samples of a catalog; its files are read again when needed."""
-        old = self.catalogs.get(name)
+        """Drop the samples of an index; its files are read again when needed."""
+        old = self.indexes.get(name)
         if old is not None:
-            new = self.catalogs[name] = Catalog(old.table_steps)
+            new = self.indexes[name] = SampleIndex(old.table_steps)
             new.add([(path, shown) for path, (shown, owner) in self._files.items() if owner == name])
 
     def _find(self) -> Iterator[tuple[str, str, str]]:
@@ -77,14 +77,14 @@ class RunCatalogs:
                 yield root.place, path, root.prefix + shown
 
 
-def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
-    """A catalog for each run that has files of samples, by run. Only names of files are read."""
+def sample_indexes_of(logdirs: Sequence[str]) -> dict[str, SampleIndex]:
+    """An index for each run that has files of samples, by run. Only names of files are read."""
     runs: dict[str, list[str]] = {}
     for log in assign_all(logdirs)[0]:
         runs.setdefault(log.run, []).append(log.found.path)
-    found = RunCatalogs(logdirs)
-    names = {catalog: run for run, catalog in found.search(runs).items()}
-    return {names.get(name, name): catalog for name, catalog in found.catalogs.items()}
+    found = SampleIndexes(logdirs)
+    names = {index: run for run, index in found.search(runs).items()}
+    return {names.get(name, name): index for name, index in found.indexes.items()}
 
 
 def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:

@@ -81,7 +81,7 @@ class SampleFile:
 
 
 @dataclass(slots=True)
-class Catalog:
+class SampleIndex:
     """The samples of one run.
 
     `heads` are in the order of files and records. `refresh` reads new samples; `load` reads the texts of one.
