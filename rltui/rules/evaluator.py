@@ -25,15 +25,15 @@ from rltui.rules.messages import finding_of, is_back, resolved_finding, sentence
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
 from rltui.rules.rule_states.firing import FiringState, JudgedSeries
+from rltui.rules.rule_states.hparam_conditions import (
+    ENVIRONMENT,
+    environment_of_name,
+    hparams_beyond_limits,
+    not_logged,
+)
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_selection import RuleSelection
 from rltui.rules.rule_states.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
-from rltui.rules.rule_states.settings import (
-    ENVIRONMENT,
-    environment_of_name,
-    not_logged,
-    settings_beyond,
-)
 from rltui.rules.rulebook import Rulebook
 from rltui.rules.run_status import data_quality
 from rltui.rules.symptoms import failures_explained, gather
@@ -96,7 +96,10 @@ class Evaluator:
         self._awaited: set[str] = set()  # tags of such metrics with too few ticks
         self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
         self._evaluated: JudgedSeries | None = None
-        self._settings: tuple[tuple[int, ...], Mapping[str, HParam]] = (), {}  # with the texts they are from
+        self._beyond_limits: tuple[tuple[int, ...], Mapping[str, HParam]] = (
+            (),
+            {},
+        )  # with the texts they are from
         self.settings_beside: Mapping[str, HParam] = {}  # as last set
         self._external_findings: tuple[Finding, ...] = ()
         self._run_over = False
@@ -247,11 +250,11 @@ class Evaluator:
             self._reset(True)
         return changed
 
-    def set_settings_beside(self, settings: Mapping[str, HParam]) -> bool:
+    def set_settings_beside(self, beyond_limits: Mapping[str, HParam]) -> bool:
         """Set those beyond limits in files beside the logs, by condition. True if they changed."""
-        if settings == self.settings_beside:
+        if beyond_limits == self.settings_beside:
             return False
-        self.settings_beside = settings
+        self.settings_beside = beyond_limits
         self._reset(True)
         return True
 
@@ -261,31 +264,35 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series."""
         if self._state is None:
-            derived, evaluated, settings = self._derived(), self._evaluated, self._settings_beyond()
+            derived, evaluated, beyond_limits = (
+                self._derived(),
+                self._evaluated,
+                self._hparams_beyond_limits(),
+            )
             resumes = self.run.resumes
-            if evaluated is None or not evaluated.is_current(self.series, derived, settings, resumes):
+            if evaluated is None or not evaluated.is_current(self.series, derived, beyond_limits, resumes):
                 evaluated = self._evaluated = JudgedSeries(
-                    self._selection.book, self.series, derived, settings, self.run.silence, resumes
+                    self._selection.book, self.series, derived, beyond_limits, self.run.silence, resumes
                 )
             self._state = FiringState(evaluated, run_over=self._run_over)
         return self._state
 
-    def _settings_beyond(self) -> Mapping[str, HParam]:
+    def _hparams_beyond_limits(self) -> Mapping[str, HParam]:
         """Hyperparameters beyond the limits of rules; the same object until others are logged."""
         texts = [text for log in self.run.hparams_texts.values() for text in log.values()]
         mark = len(self.run.hparams), id(self.settings_beside), *map(id, texts)
-        if mark != self._settings[0]:
+        if mark != self._beyond_limits[0]:
             entries, book = logged_hparams(reversed(texts), self.run.hparams).entries, self._selection.book
             beside = not_logged(book, self.settings_beside, entries)
             named = environment_of_name(self.run.name)
-            settings = {} if named is None else {ENVIRONMENT: named}
-            self._settings = mark, {**settings, **beside, **settings_beyond(book, entries)}
-        return self._settings[1]
+            beyond_limits = {} if named is None else {ENVIRONMENT: named}
+            self._beyond_limits = mark, {**beyond_limits, **beside, **hparams_beyond_limits(book, entries)}
+        return self._beyond_limits[1]
 
     @property
     def environment(self) -> KnownEnvironment | None:
         """The environment of the run, if it is a known one."""
-        named = self._settings_beyond().get(ENVIRONMENT)
+        named = self._hparams_beyond_limits().get(ENVIRONMENT)
         return environment_in(named.text) if named is not None else None
 
     def findings(self) -> list[Finding]:

@@ -13,7 +13,7 @@ from rltui.metrics.glossary_files import glossary
 from rltui.rules.evaluated_series.ticks import NonFinitePeriod, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.metric_roles import STEP_TIME
-from rltui.rules.rule import NON_FINITE, SETTING, Rule, Symptom
+from rltui.rules.rule import HPARAM, NON_FINITE, Rule, Symptom
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rule_states.rule_state import ActivePeriod
 from rltui.schema.units import units
@@ -148,7 +148,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 def evidence_of(firing: Firing, *, quoted: bool = False) -> Evidence:
     """The change of one series: its level before and its level now, or what a sentence has `quoted` of it."""
-    by_value = firing.rule.kind in (NON_FINITE, "gap", SETTING, COURSE)
+    by_value = firing.rule.kind in (NON_FINITE, "gap", HPARAM, COURSE)
     by_value |= quoted and not math.isnan(firing.value)
     now = firing.value if by_value else firing.ticks.level(PRESENT_TICKS)
     before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap: the training level

@@ -20,10 +20,10 @@ from rltui.rules.rule import (
     FollowsOutcome,
     Gap,
     Group,
+    HParamCondition,
     KnownReturn,
     Rescaling,
     Rule,
-    Setting,
     SharedMetrics,
     Symptom,
 )
@@ -53,7 +53,7 @@ class RuleFile(NamedTuple):
     symptom: tuple[Symptom, ...] = ()
     gap: tuple[Gap, ...] = ()
     rescaling: tuple[Rescaling, ...] = ()
-    setting: tuple[Setting, ...] = ()
+    hparam: tuple[HParamCondition, ...] = ()
     at_resume: tuple[AtResume, ...] = ()
     known_return: tuple[KnownReturn, ...] = ()
     follows_outcome: tuple[FollowsOutcome, ...] = ()
@@ -202,7 +202,7 @@ def rule_file() -> TableField[RuleFile]:
             _strict(Symptom, all=groups, or_all=groups, pane=pane, together=share, leads=share)
         ),
         known_return=_EntriesField(_strict(KnownReturn)),
-        setting=ListField(_strict(Setting, pane=pane)),
+        hparam=ListField(_strict(HParamCondition, pane=pane)),
         gap=ListField(_strict(Gap)),
         rescaling=ListField(_strict(Rescaling)),
         at_resume=ListField(_strict(AtResume)),

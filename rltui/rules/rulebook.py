@@ -21,10 +21,10 @@ from rltui.rules.rule import (
     FollowsOutcome,
     Gap,
     Group,
+    HParamCondition,
     KnownReturn,
     Rescaling,
     Rule,
-    Setting,
     SharedMetrics,
     Symptom,
     UnlessLogged,
@@ -33,7 +33,7 @@ from rltui.rules.rule_schema import RuleFile, rule_file
 from rltui.schema.toml_files import DATA, FileReport, read_folder
 from rltui.schema.value_cache import cached_value
 
-JointCondition: TypeAlias = Gap | Rescaling | Setting | AtResume | KnownReturn | FollowsOutcome
+JointCondition: TypeAlias = Gap | Rescaling | HParamCondition | AtResume | KnownReturn | FollowsOutcome
 Names: TypeAlias = "str | tuple[Names, ...]"  # a name, or lists of names
 RuleEntry: TypeAlias = Rule | Symptom | Group | SharedMetrics | JointCondition
 

@@ -11,7 +11,7 @@ import pytest
 from rltui.common.arrays import Floats
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.rules.finding import unexplained
-from rltui.rules.rule_states.settings import environment_of_name
+from rltui.rules.rule_states.hparam_conditions import environment_of_name
 from rltui.run_context.hparams.environments import Environments, environment_in
 from rltui.schema.toml_files import read_table
 from rltui.session.session import Session

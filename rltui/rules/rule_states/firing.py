@@ -20,26 +20,26 @@ from rltui.rules.rule import (
     AtResume,
     FollowsOutcome,
     Gap,
+    HParamCondition,
     KnownReturn,
     Rescaling,
     Rule,
-    Setting,
     Symptom,
 )
+from rltui.rules.rule_states.hparam_conditions import ENVIRONMENT
 from rltui.rules.rule_states.joint_firings import (
     Firing,
     follows_firing,
     gap_firing,
+    hparam_firing,
     known_return_firing,
     rescaling_firing,
     resume_firing,
-    setting_firing,
     sides_of,
 )
 from rltui.rules.rule_states.rescaling import reward_scales
 from rltui.rules.rule_states.rule_state import ActivePeriod, RuleState
 from rltui.rules.rule_states.series_state import RuledTicks, SeriesState
-from rltui.rules.rule_states.settings import ENVIRONMENT
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
@@ -55,7 +55,7 @@ Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
 class JudgedSeries:
     """The judged series of a run, and the states that count; valid until a series begins or has enough ticks.
 
-    `derived`: ratios and step times, which are not tags. `settings`: result of `settings.settings_beyond`.
+    `derived`: ratios and step times, which are not tags. `beyond_limits`: result of `hparams_beyond_limits`.
     `resumes`: steps at which the training was resumed. `silence`: as of `ended_series`.
     """
 
@@ -64,11 +64,11 @@ class JudgedSeries:
         book: Rulebook,
         series: Mapping[str, SeriesState],
         derived: Sequence[RuledTicks],
-        settings: Mapping[str, HParam],
+        beyond_limits: Mapping[str, HParam],
         silence: Silence,
         resumes: tuple[int, ...] = (),
     ) -> None:
-        self.book, self._settings, self._silence, self._resumes = book, settings, silence, resumes
+        self.book, self._beyond_limits, self._silence, self._resumes = book, beyond_limits, silence, resumes
         self.evaluated = [*(each.ruled for each in series.values()), *derived]
         self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived)
@@ -84,7 +84,7 @@ class JudgedSeries:
         self._tags = [each.ruled for each in series.values()]  # without derived series
         known = {each.ticks.canonical for each in self._tags}
         self.joint = {
-            name: each for name, each in book.joint.items() if _known(each, known, settings, resumes)
+            name: each for name, each in book.joint.items() if _known(each, known, beyond_limits, resumes)
         }
         trained = {each.ticks.canonical: each.ticks for each in reversed(self._tags) if not each.held_out}
         self._scales = {
@@ -100,11 +100,11 @@ class JudgedSeries:
         self,
         series: Mapping[str, SeriesState],
         derived: Sequence[RuledTicks],
-        settings: Mapping[str, HParam],
+        beyond_limits: Mapping[str, HParam],
         resumes: tuple[int, ...],
     ) -> bool:
         """Whether no series, setting or resume has been added, and no series has become long enough."""
-        if settings is not self._settings or resumes != self._resumes:
+        if beyond_limits is not self._beyond_limits or resumes != self._resumes:
             return False
         grown = any(ticks.n >= START for ticks in self._short)
         return not grown and self._made_of == (len(series), len(derived))
@@ -126,14 +126,14 @@ class JudgedSeries:
         condition = self.joint[name]
         if isinstance(condition, Gap):
             found = self._gap(condition)
-        elif isinstance(condition, Setting):
-            found = setting_firing(condition, self._settings[name], self.span()[0])
+        elif isinstance(condition, HParamCondition):
+            found = hparam_firing(condition, self._beyond_limits[name], self.span()[0])
         elif isinstance(condition, AtResume):
             found = resume_firing(condition, self._tags, self._resumes)
         elif isinstance(condition, FollowsOutcome):
             found = follows_firing(condition, self._periods_of(condition.rule), self._tags)
         elif isinstance(condition, KnownReturn):
-            found = known_return_firing(condition, self._tags, self._settings[ENVIRONMENT])
+            found = known_return_firing(condition, self._tags, self._beyond_limits[ENVIRONMENT])
         else:
             found = rescaling_firing(condition, self._scales[name])
         return [found] if found is not None else []
@@ -188,7 +188,9 @@ class FiringState:
             if state.rule.holds_while and state.past and state.period is None:
                 causes.append(state)
             self._add(state)
-        for name in [name for name, each in series.joint.items() if isinstance(each, Setting) and each.title]:
+        for name in [
+            name for name, each in series.joint.items() if isinstance(each, HParamCondition) and each.title
+        ]:
             self.of(name)
         self._keep_causes(causes)
 
@@ -407,7 +409,7 @@ def _non_finite_firing(state: RuleState | UserRuleState) -> Firing | None:
 def _known(
     condition: JointCondition,
     metrics: Set[str | None],
-    settings: Mapping[str, HParam],
+    beyond_limits: Mapping[str, HParam],
     resumes: tuple[int, ...],
 ) -> bool:
     """Whether a run logs the metrics of a condition, has its setting, or was resumed."""
@@ -416,11 +418,11 @@ def _known(
     if isinstance(condition, FollowsOutcome):
         return not metrics.isdisjoint(condition.outcome)
     if isinstance(condition, KnownReturn):
-        return ENVIRONMENT in settings and not metrics.isdisjoint(
+        return ENVIRONMENT in beyond_limits and not metrics.isdisjoint(
             (*metric_roles().returns, *metric_roles().returns_else)
         )
-    if isinstance(condition, Setting):
-        return condition.id in settings
+    if isinstance(condition, HParamCondition):
+        return condition.id in beyond_limits
     if isinstance(condition, Gap):
         return {condition.train, condition.held_out} <= metrics
     return condition.mean in metrics and any(metrics >= set(each) for each in condition.spread)

@@ -12,15 +12,15 @@ from rltui.rules.evaluated_series.change_point import NEIGHBOURS
 from rltui.rules.evaluated_series.ticks import START, Ticks
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import (
+    HPARAM,
     RECORDING,
-    SETTING,
     AtResume,
     FollowsOutcome,
     Gap,
+    HParamCondition,
     KnownReturn,
     Rescaling,
     Rule,
-    Setting,
 )
 from rltui.rules.rule_states.at_resume import change_at_resume
 from rltui.rules.rule_states.environment_returns import holds, level_of
@@ -57,14 +57,14 @@ class Firing(NamedTuple):
     upward: bool = True  # whether high values are bad
 
 
-def setting_firing(setting: Setting, entry: HParam, begin: int) -> Firing:
-    """The firing of a setting, as a series of one point at the first step."""
+def hparam_firing(condition: HParamCondition, entry: HParam, begin: int) -> Firing:
+    """The firing of a condition on a hyperparameter, as a series of one point at the first step."""
     assert isinstance(entry.value, int | float)
-    value, severity = float(entry.value), "info" if setting.title else RECORDING
+    value, severity = float(entry.value), "info" if condition.title else RECORDING
     rule = Rule(
-        setting.id, (), SETTING, severity, title=setting.title,
-        message="{tag} is set to {value}: " + setting.message,
-        advice="Compare with the defaults of the trainer.", source=setting.source, pane=setting.pane,
+        condition.id, (), HPARAM, severity, title=condition.title,
+        message="{tag} is set to {value}: " + condition.message,
+        advice="Compare with the defaults of the trainer.", source=condition.source, pane=condition.pane,
     )  # fmt: skip
     ticks = Ticks(entry.key, None)
     ticks.start.append(value)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.rule_states.settings import (
+from rltui.rules.rule_states.hparam_conditions import (
     ENVIRONMENT,
     BytesTest,
     bytes_test,
     environment_in_file,
     environment_of_name,
-    settings_beyond,
+    hparams_beyond_limits,
 )
 from rltui.rules.rulebook import rulebook
 from rltui.rules.run_status.planned_steps import candidates, plan_pattern
@@ -88,7 +88,7 @@ class SettingsBeside:
         named = next((folder.environment for folder in folders if folder.environment is not None), None)
         settings = {} if named is None else {ENVIRONMENT: named}
         if any(folder.beyond for folder in folders):
-            settings |= settings_beyond(rulebook(), hparams_beside(paths, self._logdirs).entries)
+            settings |= hparams_beyond_limits(rulebook(), hparams_beside(paths, self._logdirs).entries)
         return Beside(totals, settings)
 
 

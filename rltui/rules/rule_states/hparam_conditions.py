@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.rules.rule import Setting
+from rltui.rules.rule import HParamCondition
 from rltui.rules.rulebook import Rulebook
 from rltui.run_context.hparams.environments import (
     environment_in,
@@ -21,7 +21,7 @@ from rltui.run_context.hparams.known_hparams import known_hparams, names_of_sett
 ENVIRONMENT = "environment"  # in place of the id of a condition: the setting that names a known environment
 
 
-def settings_beyond(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
+def hparams_beyond_limits(book: Rulebook, entries: Mapping[str, HParam]) -> dict[str, HParam]:
     """The hyperparameters beyond the limits of a condition, by the id of the condition; and `ENVIRONMENT`."""
     found: dict[str, HParam] = {}
     entries = {key: entry for key, entry in entries.items() if _of_training(key)}
@@ -56,13 +56,13 @@ def environment_of_name(name: str) -> HParam | None:
 def not_logged(
     book: Rulebook, beside: Mapping[str, HParam], logged: Mapping[str, HParam]
 ) -> dict[str, HParam]:
-    """Those of files beside the logs that the log itself says nothing of, as `settings_beyond`."""
+    """Those of files beside the logs that the log itself says nothing of, as `hparams_beyond_limits`."""
     return {
         name: entry
         for name, entry in beside.items()
         if name == ENVIRONMENT
         or (
-            isinstance(condition := book.joint.get(name), Setting)
+            isinstance(condition := book.joint.get(name), HParamCondition)
             and find_hparam(logged, condition.name) is None
         )
     }
@@ -75,7 +75,7 @@ class BytesTest(NamedTuple):
     """
 
     pattern: re.Pattern[bytes]
-    conditions: Mapping[bytes, tuple[Setting, ...]]  # by the names of their settings
+    conditions: Mapping[bytes, tuple[HParamCondition, ...]]  # by the names of their settings
 
     def __call__(self, data: bytes) -> bool:
         """Whether it may."""
@@ -109,7 +109,7 @@ _NUMBER = rb"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 
 def bytes_test(book: Rulebook) -> BytesTest:
     """The test for the conditions of these rules."""
-    named: dict[bytes, tuple[Setting, ...]] = {}
+    named: dict[bytes, tuple[HParamCondition, ...]] = {}
     for each in _conditions(book):
         for name in names_of_setting(each.name):
             key = name.encode()
@@ -118,8 +118,8 @@ def bytes_test(book: Rulebook) -> BytesTest:
     return BytesTest(re.compile(rb"(?i)\b(%s)%s%s" % (names, _SEPARATOR, _NUMBER)), named)
 
 
-def _conditions(book: Rulebook) -> Iterator[Setting]:
-    return (each for each in book.joint.values() if isinstance(each, Setting))
+def _conditions(book: Rulebook) -> Iterator[HParamCondition]:
+    return (each for each in book.joint.values() if isinstance(each, HParamCondition))
 
 
 @lru_cache(maxsize=8192)

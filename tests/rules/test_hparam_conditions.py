@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.rules.rule_states.settings import bytes_test, settings_beyond
+from rltui.rules.rule_states.hparam_conditions import bytes_test, hparams_beyond_limits
 from rltui.rules.rulebook import rulebook
 from rltui.run_context.hparams.hparams import hparams_of
 from rltui.session.session import Session
@@ -38,7 +38,7 @@ def test_settings_beyond_limits_are_found_under_the_names_of_frameworks(
     record: dict[str, object], beyond: set[str]
 ) -> None:
     """Names of several frameworks and shares of the planned steps; schedules and evaluations do not count."""
-    assert set(settings_beyond(rulebook(), hparams_of(record, "x").entries)) == beyond
+    assert set(hparams_beyond_limits(rulebook(), hparams_of(record, "x").entries)) == beyond
 
 
 @pytest.mark.parametrize(
