@@ -15,7 +15,7 @@ from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_positions
 from rltui.panes.runs.outcome_row import outcome
 from rltui.rules.finding import Finding
-from rltui.rules.run_status.settings_beside import SettingsBeside
+from rltui.rules.run_status.nearby_hparams import NearbyHParamsLookup
 from rltui.session.logs_until import LogsUntil
 from rltui.session.outcome_curve import outcome_curve
 from rltui.session.run_view import RunView
@@ -63,9 +63,9 @@ def evaluate(
 ) -> ShardResult:
     """Read and evaluate the runs of a shard, here or in another process: the result can be pickled."""
     names = _SHARED.of(options.config, len(shard))
-    looked_up = SettingsBeside(options.logdirs)
-    beside = looked_up.of if options.at_step is None else looked_up.without_totals
-    session = Session(options.config, shared=names, beside=beside if options.logdirs else None)
+    looked_up = NearbyHParamsLookup(options.logdirs)
+    nearby = looked_up.of if options.at_step is None else looked_up.without_totals
+    session = Session(options.config, shared=names, nearby=nearby if options.logdirs else None)
     problems = chain.from_iterable(run.deliveries for run in shard)
     logs = [log for run in shard for log in run.logs]
     until = None

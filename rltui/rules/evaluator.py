@@ -100,7 +100,7 @@ class Evaluator:
             (),
             {},
         )  # with the texts they are from
-        self.settings_beside: Mapping[str, HParam] = {}  # as last set
+        self.nearby_hparams: Mapping[str, HParam] = {}  # as last set
         self._external_findings: tuple[Finding, ...] = ()
         self._run_over = False
         # Computed on demand, reset by new ticks:
@@ -250,11 +250,11 @@ class Evaluator:
             self._reset(True)
         return changed
 
-    def set_settings_beside(self, beyond_limits: Mapping[str, HParam]) -> bool:
-        """Set those beyond limits in files beside the logs, by condition. True if they changed."""
-        if beyond_limits == self.settings_beside:
+    def set_nearby_hparams(self, beyond_limits: Mapping[str, HParam]) -> bool:
+        """Set those beyond limits in files near the logs, by condition. True if they changed."""
+        if beyond_limits == self.nearby_hparams:
             return False
-        self.settings_beside = beyond_limits
+        self.nearby_hparams = beyond_limits
         self._reset(True)
         return True
 
@@ -280,13 +280,13 @@ class Evaluator:
     def _hparams_beyond_limits(self) -> Mapping[str, HParam]:
         """Hyperparameters beyond the limits of rules; the same object until others are logged."""
         texts = [text for log in self.run.hparams_texts.values() for text in log.values()]
-        mark = len(self.run.hparams), id(self.settings_beside), *map(id, texts)
+        mark = len(self.run.hparams), id(self.nearby_hparams), *map(id, texts)
         if mark != self._beyond_limits[0]:
             entries, book = logged_hparams(reversed(texts), self.run.hparams).entries, self._selection.book
-            beside = not_logged(book, self.settings_beside, entries)
+            nearby = not_logged(book, self.nearby_hparams, entries)
             named = environment_of_name(self.run.name)
             beyond_limits = {} if named is None else {ENVIRONMENT: named}
-            self._beyond_limits = mark, {**beyond_limits, **beside, **hparams_beyond_limits(book, entries)}
+            self._beyond_limits = mark, {**beyond_limits, **nearby, **hparams_beyond_limits(book, entries)}
         return self._beyond_limits[1]
 
     @property

@@ -21,7 +21,7 @@ from rltui.schema.fields import ListField, MapField, TextField
 
 # Kinds without a function in `rltui.rules.kinds`, because missing and non-finite values make no ticks.
 ENDED = "ended"  # compared with other series
-HPARAM = "hparam"  # of the rules that settings make, see `joint_firings.setting_firing`
+HPARAM = "hparam"  # of the rules that settings make, see `joint_firings.hparam_firing`
 NON_FINITE = "non-finite"  # see `rltui.rules.kinds.non_finite`
 _COURSES = ("trend", "flat", "best", "above-start", "gained")  # kinds for the course of a series
 RECORDING = "recording"  # severity of a rule that others refer to and that is never shown

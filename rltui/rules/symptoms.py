@@ -9,7 +9,7 @@ from rltui.common.problem import SEVERITIES, Severity
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
-from rltui.rules.rule import NON_FINITE, SETTING, Symptom
+from rltui.rules.rule import HPARAM, NON_FINITE, Symptom
 from rltui.rules.rule_states.firing import FiringState, Groups, held_since
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rulebook import rulebook
@@ -97,7 +97,7 @@ def _evidence(
 
 def _of_series(part: Sequence[Firing]) -> Sequence[Firing]:
     """A group without settings, if series say the same: the series has a step of its own and a curve."""
-    return [firing for firing in part if firing.rule.kind != SETTING] or part
+    return [firing for firing in part if firing.rule.kind != HPARAM] or part
 
 
 def _severity(symptom: Symptom, held: Sequence[Sequence[Firing]], state: FiringState) -> Severity:

@@ -72,7 +72,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.session = state.session
         self.state = state
         threads = state.threads
-        self.session.set_lookup_beside(threads.hparams.beside)
+        self.session.set_nearby_lookup(threads.hparams.nearby)
         for worker in (threads.hparams, threads.samples, threads.console, threads.node):
             worker.thread.ready = lambda: self.post_message(DataArrived())
         self.context = ContextThreads(state.options.logdirs)
@@ -296,8 +296,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown:
             follow_samples(self.state)
             if view is not None:
-                state.threads.hparams.beside(view.run, again=True)
-            state.threads.hparams.read_beside()
+                state.threads.hparams.nearby(view.run, again=True)
+            state.threads.hparams.read_nearby()
         if self.updates.shown or self._progress() is None:
             self._update_context()
             if self._progress() is None and len(self.session.runs) <= MAX_RUNS_FOR_LINEAGE:

@@ -19,7 +19,7 @@ from rltui.rules.run_status.liveness import FAILED_SECONDS, Liveness, RunPace
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.rules.run_status.measured_pace import measured_pace, quiet
-from rltui.rules.run_status.settings_beside import LookupBeside
+from rltui.rules.run_status.nearby_hparams import LookupNearby
 from rltui.run_context.hparams.logged_text import logged_hparams
 from rltui.run_context.jobs.run_jobs import ids_in_settings
 from rltui.run_context.jobs.scheduler import Job, RunTraces
@@ -70,7 +70,7 @@ class RunView:
         shared: SharedNames,
         held: HeldPoints | None = None,
         shown_name: str = "",
-        beside: LookupBeside | None = None,
+        nearby: LookupNearby | None = None,
     ) -> None:
         self.run = run
         self.shown_name = shown_name or run.name  # for people
@@ -82,7 +82,7 @@ class RunView:
         self._reported_end = False  # the last line of its console says that it has ended
         self._interrupted = False  # its console ends with Ctrl-C
         self._failed_at: float | None = None  # when its console ended with an exception
-        self.beside = beside  # looks up what files near its logs say
+        self.nearby = nearby  # looks up what files near its logs say
         self._pace: tuple[int, tuple[int, ...], RunPace] | None = None  # of a version, for planned steps
         self._tags_recognised = -1
         self.recognition: FrameworkMatch = shared.recognise((), run.name)
@@ -205,10 +205,10 @@ class RunView:
         if known is None or known[0] != version:
             pace = measured_pace(self.run, self._shared.config.total_of(self.run.name))
             known = self._pace = (version, (), pace)
-        if self.beside is not None and (known[1] or known[2].total is None):
-            beside = () if self.run.counts_episodes else self.beside(self.run).totals
-            if beside != known[1]:
-                known = self._pace = (version, beside, measured_pace(self.run, beside=beside))
+        if self.nearby is not None and (known[1] or known[2].total is None):
+            nearby = () if self.run.counts_episodes else self.nearby(self.run).totals
+            if nearby != known[1]:
+                known = self._pace = (version, nearby, measured_pace(self.run, nearby=nearby))
         pace = known[2].reported_end() if self._reported_end else known[2]
         pace = pace if self._failed_at is None else pace.failed(self._failed_at)
         pace = pace.stopped_by_user() if self._interrupted else pace
@@ -274,9 +274,9 @@ class RunView:
 
     def _update_settings(self) -> bool:
         """Tell the rules of settings in files near its logs. True if findings may have changed."""
-        if self.beside is None or not self.run.series:
+        if self.nearby is None or not self.run.series:
             return False
-        return self.evaluator.set_settings_beside(self.beside(self.run).settings)
+        return self.evaluator.set_nearby_hparams(self.nearby(self.run).hparams)
 
     def job_traces(self) -> RunTraces:
         """The traces of the job that writes it; the same object until data came."""
@@ -380,7 +380,7 @@ class RunView:
             return current_findings(evaluator)
         if evaluate and not self.loading:
             selection = self._shared.selection(self.recognition.label)
-            found = reevaluated(self.run, self.names, selection, step, evaluator.settings_beside)
+            found = reevaluated(self.run, self.names, selection, step, evaluator.nearby_hparams)
             if found is not None:
                 return found
         return remembered_findings(evaluator.findings(), evaluator.history(), step)

@@ -19,7 +19,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import ALL_RUNS, RunFilter, runs_named, shown_name, with_namesakes
-from rltui.rules.run_status.settings_beside import LookupBeside, SettingsBeside
+from rltui.rules.run_status.nearby_hparams import LookupNearby, NearbyHParamsLookup
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.logs_until import LogsUntil
 from rltui.session.outcome_curve import OutcomeCurve, outcome_curve
@@ -39,7 +39,7 @@ class Session:
     """The runs below the given folders that a filter selects.
 
     shared: names and rules that sessions of one configuration share. logdirs: the folders, for the name of a
-    run that is a whole folder. beside: looks up what files near the logs of a run say; by default these are
+    run that is a whole folder. nearby: looks up what files near the logs of a run say; by default these are
     read on first use.
     """
 
@@ -50,7 +50,7 @@ class Session:
         runs: RunFilter = ALL_RUNS,
         shared: SharedNames | None = None,
         logdirs: Sequence[str | Path] = (),
-        beside: LookupBeside | None = None,
+        nearby: LookupNearby | None = None,
     ) -> None:
         self.config = config if config is not None else Config()
         self._shared = shared if shared is not None else SharedNames(self.config)
@@ -69,17 +69,17 @@ class Session:
         self._recently_shown: list[str] = []
         self._held = HeldPoints()
         self._logdirs = logdirs
-        self._beside = SettingsBeside(logdirs).of if beside is None and logdirs else beside
+        self._nearby = NearbyHParamsLookup(logdirs).of if nearby is None and logdirs else nearby
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
         self._next_state_index = 0  # index of the run whose state finding is updated next
         self._comparing: Iterator[None] | None = None  # a comparison in progress
         self._sister_comparisons: tuple[tuple[object, ...], Mapping[str, SisterComparison]] = ((), {})
 
-    def set_lookup_beside(self, beside: LookupBeside) -> None:
-        """Look up what files near the logs say with this function from now on, as `beside` above."""
-        self._beside = beside
+    def set_nearby_lookup(self, nearby: LookupNearby) -> None:
+        """Look up what files near the logs say with this function from now on, as `nearby` above."""
+        self._nearby = nearby
         for view in self.runs.values():
-            view.beside = beside
+            view.nearby = nearby
 
     def focus(self, *names: str) -> None:
         """Keep full windows only of the runs shown now and the last few before them.
@@ -110,7 +110,7 @@ class Session:
                 self._sources = None
             if view is None:
                 view = self.runs[name] = RunView(
-                    run, self._shared, self._held, shown_name(name, self._logdirs), self._beside
+                    run, self._shared, self._held, shown_name(name, self._logdirs), self._nearby
                 )
             view.hold(fresh)
             changed.add(name)

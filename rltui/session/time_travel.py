@@ -208,11 +208,11 @@ class _EarlyRun(NamedTuple):
 
 
 def reevaluated(
-    run: Run, names: MetricNames, selection: RuleSelection, step: int, settings: Mapping[str, HParam]
+    run: Run, names: MetricNames, selection: RuleSelection, step: int, nearby_hparams: Mapping[str, HParam]
 ) -> PastFindings | None:
     """The findings of all points up to a step. None if the store does not hold all of them exactly.
 
-    settings: hyperparameters in files beside the logs, as of `Evaluator.set_settings_beside`.
+    nearby_hparams: hyperparameters in files beside the logs, as of `Evaluator.set_nearby_hparams`.
     """
     known = [series for series in run.series.values() if series.count]
     if sum(series.count for series in known) > MAX_POINTS:
@@ -230,7 +230,7 @@ def reevaluated(
     resumes = tuple(each for each in run.resumes if each <= step)
     early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts, run.silence)
     evaluator = Evaluator(early, names, selection=selection)
-    evaluator.set_settings_beside(settings)
+    evaluator.set_nearby_hparams(nearby_hparams)
     evaluator.feed(fresh, settle=False)
     return current_findings(evaluator)
 

@@ -227,12 +227,12 @@ def test_planned_steps_beside_a_log_are_known_after_the_thread_has_looked(tmp_pa
     """Nothing is opened for who asks; what the thread finds makes a silent run one that ended early."""
     (tmp_path / "config.yaml").write_text("train:\n  max_steps: 300\n")
     shelf, session = HParamsThread([str(tmp_path)]), Session()
-    session.set_lookup_beside(shelf.beside)
+    session.set_nearby_lookup(shelf.nearby)
     session.apply([delivery([("loss", step, 1.0) for step in range(30)], run="run", wall=1.7e9)])
     view, told = session.runs["run"], threading.Event()
     shelf.thread.ready = told.set
     assert not view.liveness(1.8e9).unfinished and not shelf.thread.started
-    shelf.read_beside()
+    shelf.read_nearby()
     assert told.wait(10)
     assert view.liveness(1.8e9 + 1).cut_short and view.liveness(1.8e9 + 1).total == 300
 
@@ -241,14 +241,14 @@ def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch
     """Settings that break the reader are one problem of that run; the next run's are read as ever."""
     from rltui.run_context.hparams import hparam_files
 
-    real = hparam_files.hparams_beside
+    real = hparam_files.hparams_near
 
     def broken(paths: Sequence[str], logdirs: Sequence[str]) -> HParams:
         if paths == ("bad.jsonl",):
             raise ZeroDivisionError
         return real(paths, logdirs)
 
-    monkeypatch.setattr(hparam_files, "hparams_beside", broken)
+    monkeypatch.setattr(hparam_files, "hparams_near", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
     shelf = HParamsThread([str(tmp_path)])
     bad, good = believable(name="bad"), believable(name="good")
@@ -364,7 +364,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
         gate.wait(20)
         return HParams()
 
-    monkeypatch.setattr("rltui.run_context.hparams.hparam_files.hparams_beside", stuck)
+    monkeypatch.setattr("rltui.run_context.hparams.hparam_files.hparams_near", stuck)
     app = screen(tmp_path)
     try:
         async with app.run_test(size=(80, 24)) as pilot:

@@ -10,7 +10,7 @@ from rltui.panes.context_panes.attempt_history import history_lines
 from rltui.panes.context_panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.plain_text import as_text
-from rltui.run_context.hparams.hparam_files import hparams_beside
+from rltui.run_context.hparams.hparam_files import hparams_near
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -29,7 +29,7 @@ def hparams_pane_of(
     """The hyperparameters of a run and of others, logged or in files next to their logs."""
 
     def files(run: RunView) -> HParams:
-        return hparams_beside([source.path for source in run.run.sources.values()], logdirs)
+        return hparams_near([source.path for source in run.run.sources.values()], logdirs)
 
     columns = columns_of(view, others, file_hparams=files, session=session)
     return hparams_pane(columns, only_differences=only_differences, history=history_lines(view, session))

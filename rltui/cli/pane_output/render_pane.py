@@ -30,7 +30,7 @@ from rltui.panes.render.console_lines import console_lines, console_markdown, co
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.lines.samples_lines import samples_lines, samples_markdown, samples_record
 from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
-from rltui.run_context.hparams.hparam_files import hparams_beside
+from rltui.run_context.hparams.hparam_files import hparams_near
 from rltui.run_context.hparams.hparams import NO_HPARAMS
 from rltui.run_context.spans.logged_spans import NO_SPANS
 from rltui.session.run_view import RunView
@@ -191,13 +191,13 @@ def _answer_inputs(
 
         runs = {**session.others, **session.sources()}
         found = [AnswerInputs(samples=samples) for samples in newest_samples(views, how.logdirs, runs)]
-    from rltui.run_context.spans.span_files import spans_beside  # imports archive modules, 10 ms
+    from rltui.run_context.spans.span_files import spans_near  # imports archive modules, 10 ms
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [
         known._replace(
-            hparams=hparams_beside(each, how.logdirs) if "hparams" in used else NO_HPARAMS,
-            spans=spans_beside(each, how.logdirs) if "spans" in used else NO_SPANS,
+            hparams=hparams_near(each, how.logdirs) if "hparams" in used else NO_HPARAMS,
+            spans=spans_near(each, how.logdirs) if "spans" in used else NO_SPANS,
         )
         for known, each in zip(found, paths, strict=True)
     ]

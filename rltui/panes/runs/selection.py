@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rltui.logs.run_names import is_selected
 from rltui.panes.runs.run_expression import is_expression, parse_expression
 from rltui.panes.runs.run_facts import RunFacts, RunSettings
-from rltui.run_context.hparams.hparam_files import hparams_beside
+from rltui.run_context.hparams.hparam_files import hparams_near
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 
@@ -19,7 +19,7 @@ def settings_below(logdirs: Sequence[str]) -> RunSettings:
     def file_hparams(view: RunView) -> HParams:
         if view.name not in read:
             paths = [source.path for source in view.run.sources.values() if source.format]
-            read[view.name] = hparams_beside(paths, logdirs)
+            read[view.name] = hparams_near(paths, logdirs)
         return read[view.name]
 
     return RunSettings(file_hparams)

@@ -54,12 +54,12 @@ def environment_of_name(name: str) -> HParam | None:
 
 
 def not_logged(
-    book: Rulebook, beside: Mapping[str, HParam], logged: Mapping[str, HParam]
+    book: Rulebook, nearby: Mapping[str, HParam], logged: Mapping[str, HParam]
 ) -> dict[str, HParam]:
-    """Those of files beside the logs that the log itself says nothing of, as `hparams_beyond_limits`."""
+    """Those of files near the logs that the log itself says nothing of, as `hparams_beyond_limits`."""
     return {
         name: entry
-        for name, entry in beside.items()
+        for name, entry in nearby.items()
         if name == ENVIRONMENT
         or (
             isinstance(condition := book.joint.get(name), HParamCondition)

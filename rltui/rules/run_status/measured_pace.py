@@ -33,17 +33,17 @@ ROUNDED_SHARE = 0.02
 RECENT_STEPS = 200  # of the present attempt, from which the pace is taken
 
 
-def measured_pace(run: Run, total: int | None = None, beside: Iterable[int] = ()) -> RunPace:
+def measured_pace(run: Run, total: int | None = None, nearby: Iterable[int] = ()) -> RunPace:
     """The timing of a run. total: planned steps, in place of what the log gives.
 
-    beside: planned steps according to files beside the log, used if the log gives none.
+    nearby: planned steps according to files beside the log, used if the log gives none.
     """
     last = run.last_step
     steps, walls = _pairs(run)
     # Programs that collect whole rollouts end at the first one that reaches their planned steps.
     advance = _advance(steps)
     passed = math.inf if last is None else last - advance
-    total = total or planned(run, advance) or next((n for n in beside if n >= passed), None)
+    total = total or planned(run, advance) or next((n for n in nearby if n >= passed), None)
     progress = None
     if total and last is not None and total > 0:
         progress = min(max(last / total, 0.0), 1.0)

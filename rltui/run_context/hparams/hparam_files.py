@@ -32,7 +32,7 @@ STATE_END = 1 << 16  # bytes at each end of a trainer's state, between which is 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
 
 
-def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
+def hparams_near(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
     """The hyperparameters in files near logs with these paths (as `Source.path`), nearest folders first.
 
     Reads the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long as the
@@ -52,7 +52,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 class HParamFiles:
-    """Which files `hparams_beside` would read. A folder is looked into once."""
+    """Which files `hparams_near` would read. A folder is looked into once."""
 
     def __init__(self, logdirs: Sequence[str | os.PathLike[str]]) -> None:
         self._logdirs = logdirs

@@ -57,7 +57,7 @@ class _Trace(NamedTuple):
         return int(found[1]) if found is not None else 0
 
 
-def spans_beside(
+def spans_near(
     paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]], known: LoggedSpans = NO_SPANS
 ) -> LoggedSpans:
     """The newest spans near logs with these paths, from the nearest folder that has some.

@@ -9,7 +9,7 @@ from rltui.common import crash
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem
 from rltui.common.worker_thread import WorkerThread
-from rltui.rules.run_status.settings_beside import NOTHING_BESIDE, Beside, SettingsBeside
+from rltui.rules.run_status.nearby_hparams import NO_NEARBY_HPARAMS, NearbyHParams, NearbyHParamsLookup
 from rltui.run_context.hparams import hparam_files
 from rltui.run_context.hparams.hparams import NO_HPARAMS, HParams
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans
@@ -30,9 +30,9 @@ class HParamsThread:
         self._spans: dict[str, LoggedSpans] = {}
         self._spans_wanted: set[str] = set()  # runs; others' traces are not read
         self._asked: dict[str, tuple[str, ...]] = {}
-        self._beside: dict[str, tuple[tuple[str, ...], float, Beside]] = {}  # as `_found`
-        self._beside_asked: dict[str, Run] = {}
-        self._settings, self._settings_since = SettingsBeside(()), -MAX_AGE_SECONDS
+        self._nearby: dict[str, tuple[tuple[str, ...], float, NearbyHParams]] = {}  # as `_found`
+        self._nearby_asked: dict[str, Run] = {}
+        self._settings, self._settings_since = NearbyHParamsLookup(()), -MAX_AGE_SECONDS
 
     def spans_of(self, view: RunView) -> LoggedSpans:
         """The spans of steps near a run's logs; requested if they are unknown or old."""
@@ -52,24 +52,24 @@ class HParamsThread:
             self._ask(view.name, paths)
         return known[2] if known is not None else NO_HPARAMS
 
-    def beside(self, run: Run, *, again: bool = False) -> Beside:
+    def nearby(self, run: Run, *, again: bool = False) -> NearbyHParams:
         """What files near a run's logs say, as far as they have been read.
 
-        Unknown ones are read after the next `read_beside`. again: old ones are read again, too.
+        Unknown ones are read after the next `read_nearby`. again: old ones are read again, too.
         """
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
-        known = self._beside.get(run.name)
+        known = self._nearby.get(run.name)
         if not self.logdirs or not paths:
-            return NOTHING_BESIDE
+            return NO_NEARBY_HPARAMS
         old = known is not None and again and time.monotonic() - known[1] > MAX_AGE_SECONDS
         if known is None or old or known[0] != paths:
             with self.thread.lock:
-                self._beside_asked.setdefault(run.name, run)
-        return known[2] if known is not None else NOTHING_BESIDE
+                self._nearby_asked.setdefault(run.name, run)
+        return known[2] if known is not None else NO_NEARBY_HPARAMS
 
-    def read_beside(self) -> None:
-        """Let the thread read what `beside` requested; not before the first frame."""
-        if self._beside_asked:
+    def read_nearby(self) -> None:
+        """Let the thread read what `nearby` requested; not before the first frame."""
+        if self._nearby_asked:
             self.thread.start()
             self.thread.wake()
 
@@ -88,14 +88,14 @@ class HParamsThread:
     def _step(self) -> float | None:
         """Read the files of one run."""
         with self.thread.lock:
-            run = None if self._asked else next(iter(self._beside_asked.values()), None)
+            run = None if self._asked else next(iter(self._nearby_asked.values()), None)
             name, paths = next(iter(self._asked.items()), ("", ()))
         if run is not None:
-            return self._look_beside(run)
+            return self._look_nearby(run)
         if not name:
             return None
         try:
-            found = hparam_files.hparams_beside(paths, self.logdirs)
+            found = hparam_files.hparams_near(paths, self.logdirs)
         except Exception as error:  # noqa: BLE001 (other runs' settings are still wanted)
             message = crash.report(error)
             found = HParams(problems=(Problem("error", "internal-error", clean(name), message),))
@@ -113,22 +113,22 @@ class HParamsThread:
                 self._done(name, new=new)
         return 0.0
 
-    def _look_beside(self, run: Run) -> float:
+    def _look_nearby(self, run: Run) -> float:
         """Read what files near the logs of one run say; folders shared by runs are read once a minute."""
         now = time.monotonic()
         if now - self._settings_since > MAX_AGE_SECONDS:
-            self._settings, self._settings_since = SettingsBeside(self.logdirs), now
+            self._settings, self._settings_since = NearbyHParamsLookup(self.logdirs), now
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
         try:
             found = self._settings.of(run)
         except Exception as error:  # noqa: BLE001 (the same edge)
             crash.report(error)
-            found = NOTHING_BESIDE
+            found = NO_NEARBY_HPARAMS
         with self.thread.lock:
-            known = self._beside.get(run.name)
-            self._beside[run.name] = (paths, now, found)
-            self._beside_asked.pop(run.name, None)
-        if found != (NOTHING_BESIDE if known is None else known[2]):
+            known = self._nearby.get(run.name)
+            self._nearby[run.name] = (paths, now, found)
+            self._nearby_asked.pop(run.name, None)
+        if found != (NO_NEARBY_HPARAMS if known is None else known[2]):
             self.version += 1
             self.thread.notify()
         return 0.0
@@ -143,9 +143,9 @@ class HParamsThread:
 
     def _read_spans(self, name: str, paths: tuple[str, ...]) -> LoggedSpans:
         """The spans near a run's logs; read after the settings, since traces may be large."""
-        from rltui.run_context.spans.span_files import spans_beside  # 4 ms, only for panes with spans
+        from rltui.run_context.spans.span_files import spans_near  # 4 ms, only for panes with spans
 
         try:
-            return spans_beside(paths, self.logdirs, self._spans.get(name, NO_SPANS))
+            return spans_near(paths, self.logdirs, self._spans.get(name, NO_SPANS))
         except Exception as error:  # noqa: BLE001 (the same edge)
             return LoggedSpans(notes=(crash.report(error),))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.batch import Text
-from rltui.run_context.hparams.hparam_files import hparams_beside, read
+from rltui.run_context.hparams.hparam_files import hparams_near, read
 from rltui.run_context.hparams.hparams import (
     HIDDEN,
     MAX_HPARAMS,
@@ -187,7 +187,7 @@ def test_files_beside_the_logs(tmp_path: Path) -> None:
     (tmp_path / "exp" / "trainer_state.json").write_text(
         '{"max_steps": 160, "global_step": 9, "log_history": [{"loss": NaN}], "train_batch_size": 16}'
     )
-    found = hparams_beside(["exp/runs/one/events.out.tfevents.1.x"], [tmp_path])
+    found = hparams_near(["exp/runs/one/events.out.tfevents.1.x"], [tmp_path])
     assert values(found) == {
         "actor/lr": "1e-6", "actor/betas": "[0.9, 0.95]", "trainer/n": 8, "gamma": 0.99, "max_steps": 160,
         "train_batch_size": 16, "algo": "ppo", "seed": 3,
@@ -202,7 +202,7 @@ def test_settings_of_an_agent_in_a_folder_of_its_own(tmp_path: Path) -> None:
     params.mkdir(parents=True)
     (params / "agent.yaml").write_text("algorithm:\n  gamma: 0.98\nmax_iterations: 1500\n")
     (params / "env.yaml").write_text("gamma: 0.5\n")
-    found = hparams_beside(["run/events.out.tfevents.1.a.1.0"], [tmp_path])
+    found = hparams_near(["run/events.out.tfevents.1.a.1.0"], [tmp_path])
     assert values(found) == {"algorithm/gamma": 0.98, "max_iterations": 1500}
 
 
@@ -211,8 +211,8 @@ def test_nothing_outside_of_the_logdir_is_read(tmp_path: Path) -> None:
     run = tmp_path / "a" / "b"
     run.mkdir(parents=True)
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    assert not hparams_beside(["b/x.jsonl"], [tmp_path / "a"]).entries
-    assert values(hparams_beside(["a/b/x.jsonl"], [tmp_path])) == {"lr": 1}
+    assert not hparams_near(["b/x.jsonl"], [tmp_path / "a"]).entries
+    assert values(hparams_near(["a/b/x.jsonl"], [tmp_path])) == {"lr": 1}
 
 
 def test_two_logdirs_are_kept_apart(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_two_logdirs_are_kept_apart(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps({"name": name}))
-    found = hparams_beside(["two/metrics.jsonl"], [tmp_path / "one", tmp_path / "two"])
+    found = hparams_near(["two/metrics.jsonl"], [tmp_path / "one", tmp_path / "two"])
     assert values(found) == {"name": "two"}
 
 
@@ -271,7 +271,7 @@ def test_pipes_and_folders_named_like_settings(tmp_path: Path) -> None:
     """A FIFO must not stop anybody, a folder is no file; both are as good as absent."""
     os.mkfifo(tmp_path / "config.yaml")
     (tmp_path / "params.json").mkdir()
-    found = hparams_beside(["x.jsonl"], [tmp_path])
+    found = hparams_near(["x.jsonl"], [tmp_path])
     assert not found.entries and not found.problems
 
 
@@ -328,7 +328,7 @@ def test_settings_of_real_runs(run: str, key: str, value: object, source: str) -
     (view, *_) = Session.load([LOGS / run]).ordered()
     paths = [one.path for one in view.run.sources.values()]
     found = merge(
-        (logged_hparams(list(view.run.texts.values()), view.run.hparams), hparams_beside(paths, [LOGS / run]))
+        (logged_hparams(list(view.run.texts.values()), view.run.hparams), hparams_near(paths, [LOGS / run]))
     ).entries[key]
     assert same(found.value, value)
     assert found.source.endswith(source)

@@ -12,7 +12,7 @@ from rltui.panes.answers.answer_inputs import AnswerInputs
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.run_context.spans.logged_spans import NO_SPANS, LoggedSpans, Span
-from rltui.run_context.spans.span_files import spans_beside
+from rltui.run_context.spans.span_files import spans_near
 from rltui.run_context.spans.span_lines import KEPT_STEPS, parse
 from tests.support.logs.live_logs import write_rows
 from tests.support.runs.pane_answers import run
@@ -52,11 +52,11 @@ def test_the_newest_steps_beside_a_log(tmp_path: Path) -> None:
     (tmp_path / "run" / "metrics.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
     path = tmp_path / "run" / "timing_spans.jsonl"
     write_rows(path, [{**STEP, "step": step} for step in range(200)])
-    found = spans_beside(["run/metrics.jsonl"], [tmp_path])
+    found = spans_near(["run/metrics.jsonl"], [tmp_path])
     assert list(found.by_step) == list(range(200 - KEPT_STEPS, 200))
-    assert spans_beside(["run/metrics.jsonl"], [tmp_path], found) is found
+    assert spans_near(["run/metrics.jsonl"], [tmp_path], found) is found
     path.unlink()
-    assert spans_beside(["run/metrics.jsonl"], [tmp_path]) is NO_SPANS
+    assert spans_near(["run/metrics.jsonl"], [tmp_path]) is NO_SPANS
 
 
 def test_the_chart_of_a_step() -> None:

@@ -17,7 +17,7 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.run_context.spans import chrome_trace, span_files, telescope_events
 from rltui.run_context.spans.chrome_trace import ChromeTrace
 from rltui.run_context.spans.logged_spans import LoggedSpans
-from rltui.run_context.spans.span_files import spans_beside
+from rltui.run_context.spans.span_files import spans_near
 from tests.support.runs.pane_answers import NOW, run
 from tests.support.runs.traces import Timed, ray_timeline, torch_trace
 from tests.support.runs.traces import telescope_events as archive
@@ -104,7 +104,7 @@ def test_large_traces_are_read_in_bounds(tmp_path: Path, monkeypatch: pytest.Mon
     many = [(f"f{at}", BASE, BASE + 1 + at / 1000) for at in range(1000)]
     (tmp_path / "timeline.json").write_bytes(ray_timeline(many))
     (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
-    found = spans_beside(["metrics.jsonl"], [tmp_path])
+    found = spans_near(["metrics.jsonl"], [tmp_path])
     assert 0 < len(found.timed) <= 20
     assert [note.partition(" ")[2] for note in found.notes] == [
         note.partition(" ")[2] for note in found.notes if "left out" in note or "are read" in note
@@ -123,10 +123,10 @@ def test_traces_are_found_beside_the_log(tmp_path: Path, place: str) -> None:
         path.parent.mkdir(exist_ok=True)
         data = torch_trace([(f"rank {rank}", BASE, BASE + 1)], BASE)
         path.write_bytes(gzip.compress(data) if place.endswith("gz") else data)
-    found = spans_beside(["metrics.jsonl"], [tmp_path])
+    found = spans_near(["metrics.jsonl"], [tmp_path])
     assert names(found) == ["rank 0"]
     assert found.source == Path(place).name
-    assert spans_beside(["metrics.jsonl"], [tmp_path], found) is found
+    assert spans_near(["metrics.jsonl"], [tmp_path], found) is found
 
 
 def test_a_torn_packed_trace_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -135,9 +135,9 @@ def test_a_torn_packed_trace_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     data = torch_trace([(f"part {at}", BASE + at, BASE + at + 1) for at in range(5000)], BASE)
     packed = gzip.compress(data)
     (tmp_path / "trace_0.json.gz").write_bytes(packed[: len(packed) // 2])
-    assert 100 < len(spans_beside(["metrics.jsonl"], [tmp_path]).timed) < 5000
+    assert 100 < len(spans_near(["metrics.jsonl"], [tmp_path]).timed) < 5000
     (tmp_path / "trace_0.json.gz").write_bytes(b"\x1f\x8b" + bytes(99))
-    assert not spans_beside(["metrics.jsonl"], [tmp_path])
+    assert not spans_near(["metrics.jsonl"], [tmp_path])
 
 
 def test_a_trace_is_cut_into_steps_by_the_wall_times_of_the_log() -> None:
@@ -196,7 +196,7 @@ def test_the_timeline_of_telescope(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "block_live.zip").write_bytes(data)
     (tmp_path / "wandb" / "run-1" / "metrics.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
-    found = spans_beside(["wandb/run-1/metrics.jsonl"], [tmp_path])
+    found = spans_near(["wandb/run-1/metrics.jsonl"], [tmp_path])
     assert list(found.by_step) == [3, 4]
     assert [(span.name, span.begin, span.end) for span in found.by_step[3]] == [
         ("generation", 0.0, 3.0), ("forward", 0.0, 2.0), ("backward", 2.0, 5.0), ("weight_sync", 3.0, 3.5),

@@ -28,7 +28,7 @@ class Screen:
     def __init__(self, session: Session, state: AppState | None = None) -> None:
         self.session = session
         self.state = state if state is not None else AppState(session)
-        session.set_lookup_beside(self.state.threads.hparams.beside)
+        session.set_nearby_lookup(self.state.threads.hparams.nearby)
 
     def press(self, key: str) -> None:
         dispatch.press(self.state, key)

@@ -1,4 +1,4 @@
-"""What files of hyperparameters beside logs say: the planned steps, and settings beyond limits."""
+"""What files of hyperparameters beside logs say: the planned steps, and those beyond limits."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from rltui.run_context.hparams.hparams import HParam, merge
 from rltui.store.run import Run
 
 
-class Beside(NamedTuple):
+class NearbyHParams(NamedTuple):
     """`totals`: candidates for the planned number of steps, those of the nearest files first.
 
-    `settings`: hyperparameters beyond the limits of conditions, by the id of the condition, and the one that
+    `hparams`: those beyond the limits of conditions, by the id of the condition, and the one that
     names a known environment.
     """
 
     totals: tuple[int, ...] = ()
-    settings: Mapping[str, HParam] = {}
+    hparams: Mapping[str, HParam] = {}
 
 
-NOTHING_BESIDE = Beside()
-LookupBeside: TypeAlias = Callable[[Run], Beside]
+NO_NEARBY_HPARAMS = NearbyHParams()
+LookupNearby: TypeAlias = Callable[[Run], NearbyHParams]
 
 
 class _Folder(NamedTuple):
     totals: tuple[int, ...]
-    beyond: bool  # a file may have a setting beyond a limit
-    environment: HParam | None  # what names a known one: a setting in a file, or the folder
+    beyond: bool  # a file may have a hyperparameter beyond a limit
+    environment: HParam | None  # what names a known one: a hyperparameter in a file, or the folder
 
 
-class SettingsBeside:
+class NearbyHParamsLookup:
     """Looks into the folders of runs and those above them.
 
     Each folder is read once, since the runs of a sweep share the folders above them. May block as long as
@@ -53,10 +53,10 @@ class SettingsBeside:
 
     def __init__(self, logdirs: Sequence[str | os.PathLike[str]]) -> None:
         self._logdirs = logdirs
-        self._runs: dict[tuple[str, ...], Beside] = {}
+        self._runs: dict[tuple[str, ...], NearbyHParams] = {}
         self._folders: dict[Path, _Folder] = {}
 
-    def of(self, run: Run) -> Beside:
+    def of(self, run: Run) -> NearbyHParams:
         """What the files beside the logs of a run say."""
         paths = tuple(source.path for source in run.sources.values() if source.format)
         known = self._runs.get(paths)
@@ -64,13 +64,13 @@ class SettingsBeside:
             known = self._runs[paths] = self._look(paths)
         return known
 
-    def without_totals(self, run: Run) -> Beside:
+    def without_totals(self, run: Run) -> NearbyHParams:
         """The same as of an earlier step, at which it did not matter how long the run would be."""
         return self.of(run)._replace(totals=())
 
-    def _look(self, paths: Iterable[str]) -> Beside:
+    def _look(self, paths: Iterable[str]) -> NearbyHParams:
         # Imported here because most runs have no such files.
-        from rltui.run_context.hparams.hparam_files import files_in, hparams_beside, read
+        from rltui.run_context.hparams.hparam_files import files_in, hparams_near, read
         from rltui.run_context.nearby_folders import folders_near
 
         folders = []
@@ -86,16 +86,16 @@ class SettingsBeside:
             folders.append(known)
         totals = tuple(total for folder in folders for total in folder.totals)
         named = next((folder.environment for folder in folders if folder.environment is not None), None)
-        settings = {} if named is None else {ENVIRONMENT: named}
+        beyond_limits = {} if named is None else {ENVIRONMENT: named}
         if any(folder.beyond for folder in folders):
-            settings |= hparams_beyond_limits(rulebook(), hparams_beside(paths, self._logdirs).entries)
-        return Beside(totals, settings)
+            beyond_limits |= hparams_beyond_limits(rulebook(), hparams_near(paths, self._logdirs).entries)
+        return NearbyHParams(totals, beyond_limits)
 
 
 class _FileTest:
     """Whether a file has to be parsed.
 
-    Remembers whether one may have a setting beyond a limit, and the first one that names an environment.
+    Remembers whether one may have a hyperparameter beyond a limit, and the first that names an environment.
     """
 
     def __init__(self) -> None:
