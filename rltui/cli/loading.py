@@ -64,7 +64,7 @@ def load(
 
     charts: False keeps only the data for rules and lists. verify: check every checksum.
     """
-    from rltui.panes.runs.selection import RunSelection, settings_below
+    from rltui.panes.runs.selection import RunSelection, hparams_below
     from rltui.session.session import Session
 
     logdirs, unopened = readable_logdirs(logdirs)
@@ -83,7 +83,7 @@ def load(
     problems = [session.problems, *(view.run.problems for view in session.runs.values())]
     note_problems(one for of_some in problems for one in of_some.values() if one.code == "not-answering")
     if selection.is_expression:
-        session.keep(selection.names(session.ordered(), time.time(), settings_below(logdirs)))
+        session.keep(selection.names(session.ordered(), time.time(), hparams_below(logdirs)))
     if not session.runs:
         nothing_to_read(logdirs, run_glob, list(session.problems.values()))
     session.problems.note(unopened)

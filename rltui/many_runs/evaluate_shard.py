@@ -84,16 +84,16 @@ def evaluate(
             session.set_consoles(RunConsoles(()).reports(consoles), options.now)
     asked = {run.name for run in shard if run.namesakes}
     verdicts = [
-        verdict_of(view, options.now, at_step=options.at_step, settings=name in asked)
+        verdict_of(view, options.now, at_step=options.at_step, hparams=name in asked)
         for name, view in session.runs.items()
     ]
     return ShardResult(verdicts, list(session.problems.values()))
 
 
-def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
+def verdict_of(view: RunView, now: float, *, at_step: int | None = None, hparams: bool = False) -> Verdict:
     """The verdict on a run, now (seconds since 1970) or as of a step.
 
-    settings: whether to read the settings in its log, for a comparison with sister runs.
+    hparams: whether to read the settings in its log, for a comparison with sister runs.
     """
     if at_step is None:
         view.update_run_over(now)
@@ -126,7 +126,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         outcome=outcome(view, at_step),
         last_error=view.last_error(now) if at_step is None else "",
         last_line=view.last_line if at_step is None else "",
-        curve=outcome_curve(view, settings=settings),
+        curve=outcome_curve(view, hparams=hparams),
         given_name=view.given_name,
     )
 

@@ -48,7 +48,7 @@ class ListedVerdict:
         """The folder of the run."""
         return self.name.rpartition("/")[0] or "."
 
-    def setting(self, key: str) -> HParam | None:
+    def hparam(self, key: str) -> HParam | None:
         """None: a verdict has no settings."""
         return None
 

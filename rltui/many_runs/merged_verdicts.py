@@ -97,6 +97,6 @@ def of_session(session: Session, *, at_step: int | None = None) -> EvaluatedRuns
     now = time.time()
     asked = with_namesakes(session.runs)
     verdicts = [
-        verdict_of(view, now, at_step=at_step, settings=name in asked) for name, view in session.runs.items()
+        verdict_of(view, now, at_step=at_step, hparams=name in asked) for name, view in session.runs.items()
     ]
     return merge([ShardResult(verdicts, list(session.problems.values()))])

@@ -253,8 +253,8 @@ def _outcome(plain: Sequence[Any] | None) -> Outcome | None:
 def _curve(plain: Sequence[Any] | None) -> OutcomeCurve | None:
     if plain is None:
         return None
-    run, metric, tag, framework, settings, names, steps, levels = plain
-    return OutcomeCurve(run, metric, tag, framework, settings, names, tuple(steps), tuple(levels))
+    run, metric, tag, framework, hparams, names, steps, levels = plain
+    return OutcomeCurve(run, metric, tag, framework, hparams, names, tuple(steps), tuple(levels))
 
 
 def _finding(plain: Plain) -> Finding:

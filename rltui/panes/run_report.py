@@ -41,14 +41,14 @@ class RunReport:
     rows: tuple[Row, ...]
     outcomes: tuple[Outcome, ...]  # of the rows
     window: StepWindow
-    settings: HParamsPane
+    hparams_pane: HParamsPane
     problems: tuple[Problem, ...]
     sisters: Mapping[str, Sequence[Series]] = field(default_factory=dict)  # by tag, of the metrics drawn
     achieved: str = ""  # a sentence on its outcome; empty if it logs none
 
 
 def run_report(
-    view: RunView, now: float, settings: HParamsPane, at_step: int | None = None,
+    view: RunView, now: float, hparams_pane: HParamsPane, at_step: int | None = None,
     sisters: Sequence[RunView] = (),
 ) -> RunReport:  # fmt: skip
     """The report of a run at a moment. now: seconds since 1970. sisters: its sister runs."""
@@ -71,7 +71,7 @@ def run_report(
         rows=tuple(rows),
         outcomes=tuple(map(outcome_of, rows)),
         window=window_for(view, at_step=at_step),
-        settings=settings,
+        hparams_pane=hparams_pane,
         problems=(*view.file_problems(now), *view.evaluator.diagnostics()),
         sisters={row.tag: sister_series(view, row.tag, sisters) for row in drawn},
         achieved=outcome_sentence(view, at_step),

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from rltui.common.display_text import cell_width
 from rltui.common.regex import regex
 from rltui.panes.charts.sister_band import seed_sisters
-from rltui.panes.runs.run_columns import METRIC, SETTING, RunOrder, column_named
+from rltui.panes.runs.run_columns import HPARAM, METRIC, RunOrder, column_named
 from rltui.panes.runs.run_expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.run_facts import RunFacts
 from rltui.panes.runs.short_names import fitted_names, shared_beginning
@@ -52,8 +52,8 @@ def listing(state: AppState, query: str) -> RunListing:
     """The runs that match a filter, cached until options or data change."""
     group, columns = state.saved.run_group, tuple(state.saved.run_columns)
     expression, order = parse_expression(query), order_of(state)
-    asks = expression.asks_settings or any(
-        name.startswith(SETTING) or name == "project" for name in (group, order.column, *columns)
+    asks = expression.asks_hparams or any(
+        name.startswith(HPARAM) or name == "project" for name in (group, order.column, *columns)
     )
     facts = _facts(state)
     key = (query, order, group, columns, id(facts), state.threads.hparams.version if asks else 0)
@@ -92,7 +92,7 @@ def prepare(state: AppState, seconds: float) -> bool:
         view = state.session.runs.get(left.pop())
         if view is not None:
             known[view.name] = view.run.version
-            _ = RunFacts(view, state.now, state.run_settings).outcome  # its health is asked for, too
+            _ = RunFacts(view, state.now, state.run_hparams).outcome  # its health is asked for, too
         if time.perf_counter() >= end:
             break
     return bool(left)
@@ -146,7 +146,7 @@ def _of_run(state: AppState, view: RunView, comparisons: Mapping[str, SisterComp
     return RunFacts(
         view,
         state.now,
-        state.run_settings,
+        state.run_hparams,
         health=health,
         urgency=urgency,
         at_step=state.time.at_step,
@@ -203,7 +203,7 @@ def sisters(state: AppState, view: RunView, *, everywhere: bool) -> list[RunView
     if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < MAX_AGE_SECONDS:
         others = state.session.ordered() if everywhere else _named_alike(state, view.name)
         cache.key, cache.time = keys[1], now
-        cache.value = seed_sisters(view, others, state.run_settings.digest)
+        cache.value = seed_sisters(view, others, state.run_hparams.digest)
     return cache.value
 
 
@@ -240,7 +240,7 @@ def choices(state: AppState) -> Choices:
     metrics: dict[str, int] = {}
     telling = 0
     for view in views:
-        entries = state.run_settings.of(view)
+        entries = state.run_hparams.of(view)
         telling += bool(entries)
         for name, entry in entries.items():
             values.setdefault(name, set()).add(entry.text)
@@ -278,10 +278,10 @@ def column_choices(state: AppState) -> list[str]:
         "points": True,
         "sisters": bool(_comparisons(state)),
     }
-    settings = [f"{SETTING}{name}" for name in (*found.differing, *found.settings)]
+    hparams = [f"{HPARAM}{name}" for name in (*found.differing, *found.hparams)]
     offered = [
         *(name for name, any_value in filled.items() if any_value),
-        *settings,
+        *hparams,
         *(f"{METRIC}{name}" for name in found.metrics),
     ]
     return [*(name for name in shown if name not in offered), *offered]
@@ -290,7 +290,7 @@ def column_choices(state: AppState) -> list[str]:
 def group_choices(state: AppState) -> list[str]:
     """Keys for grouping runs; the empty one removes the groups."""
     found = choices(state)
-    return ["", *GROUPS, *(f"{SETTING}{name}" for name in found.differing)]
+    return ["", *GROUPS, *(f"{HPARAM}{name}" for name in found.differing)]
 
 
 def completions(state: AppState, query: str) -> list[str]:
@@ -300,7 +300,7 @@ def completions(state: AppState, query: str) -> list[str]:
     if match is None or query[match.start(1) - 1 : match.start(1)] in tuple("<>=~|"):
         return []
     found = choices(state)
-    settings = [name.rpartition("/")[2] for name in (*found.differing, *found.settings)]
+    hparams = [name.rpartition("/")[2] for name in (*found.differing, *found.hparams)]
     offered = [
         *WORDS,
         *(f"{name}>" for name in NUMBERS),
@@ -309,9 +309,9 @@ def completions(state: AppState, query: str) -> list[str]:
     if not word:
         differing = list(dict.fromkeys(name.rpartition("/")[2] for name in found.differing))
         return [*differing[:8], *offered][:MAX_COMPLETIONS]
-    begun = [one for one in (*offered, *settings, *found.metrics) if one.lower().startswith(word)]
+    begun = [one for one in (*offered, *hparams, *found.metrics) if one.lower().startswith(word)]
     inside = (
-        [one for one in (*found.differing, *found.settings) if word in one.lower()] if len(word) > 1 else []
+        [one for one in (*found.differing, *found.hparams) if word in one.lower()] if len(word) > 1 else []
     )
     return [one for one in dict.fromkeys((*begun, *inside)) if one.lower() != word][:MAX_COMPLETIONS]
 

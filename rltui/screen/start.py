@@ -129,7 +129,7 @@ def run(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, run_glob=run_glob, config=config, layout_path=layout_path,
     )  # fmt: skip
-    session.show_only(selection.test(app.state.run_settings, app.state.options.clock))
+    session.show_only(selection.test(app.state.run_hparams, app.state.options.clock))
     if message:
         app.state.notify(message)
     interpreter_settings.use_one_memory_arena()

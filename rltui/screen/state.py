@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.rows.row import Row
-from rltui.panes.runs.run_facts import RunFacts, RunSettings
+from rltui.panes.runs.run_facts import RunFacts, RunHParams
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.input.key_table import Keys
 from rltui.screen.saved_layout import SavedLayout
@@ -357,12 +357,12 @@ class AppState:
     samples: SamplesView = field(default_factory=SamplesView)
     console: ConsoleView = field(default_factory=ConsoleView)
     acknowledgements: Acknowledgements = field(init=False)
-    run_settings: RunSettings = field(init=False)
+    run_hparams: RunHParams = field(init=False)
     _message: tuple[str, float] = ("", 0.0)
 
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
-        self.run_settings = RunSettings(self.threads.hparams.of)
+        self.run_hparams = RunHParams(self.threads.hparams.of)
 
     @property
     def now(self) -> float:

@@ -16,22 +16,22 @@ MAX_LEVELS = 32  # of a curve
 
 
 class OutcomeCurve(NamedTuple):
-    """The outcome of a run as a short curve with rising steps; `settings` is empty where none are logged."""
+    """The outcome of a run as a short curve with rising steps; `hparams` is empty where none are logged."""
 
     run: str
     metric: str  # canonical id
     tag: str
     framework: str
-    settings: str  # digest of all settings but for the seed and names
+    hparams: str  # digest of all settings but for the seed and names
     names: str  # digest of the settings' names
     steps: tuple[float, ...]
     levels: tuple[float, ...]
 
 
-def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | None:
+def outcome_curve(view: RunView, *, hparams: bool = True) -> OutcomeCurve | None:
     """The curve of the first outcome that a run has; None without one, or with too few points of it.
 
-    settings: whether the settings in its log are read, which takes a millisecond.
+    hparams: whether the settings in its log are read, which takes a millisecond.
     """
     canonical = view.tag_index.canonical
     for metric in metric_roles().compared_outcomes:
@@ -46,7 +46,7 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
             middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
             if np.count_nonzero(known) < 3:
                 continue
-            digests = _digests(view) if settings else ("", "")
+            digests = _digests(view) if hparams else ("", "")
             return OutcomeCurve(
                 view.name, metric, tag, view.framework, *digests,
                 tuple(map(float, middles)), tuple(map(float, columns.mean[known])),
@@ -57,8 +57,8 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
 def _digests(view: RunView) -> tuple[str, str]:
     """Digests of the settings that the log holds, and of their names; empty without any."""
     # Cached verdicts, which hold curves, do not need hyperparameters.
-    from rltui.run_context.hparams.hparams import keys_digest, settings_digest
+    from rltui.run_context.hparams.hparams import hparams_digest, keys_digest
     from rltui.run_context.hparams.logged_text import logged_hparams
 
     entries = logged_hparams(view.run.texts.values(), view.run.hparams).entries
-    return settings_digest(entries), keys_digest(entries)
+    return hparams_digest(entries), keys_digest(entries)

@@ -21,7 +21,7 @@ from rltui.rules.run_status.log_file_problems import log_file_problems
 from rltui.rules.run_status.measured_pace import measured_pace, quiet
 from rltui.rules.run_status.nearby_hparams import LookupNearby
 from rltui.run_context.hparams.logged_text import logged_hparams
-from rltui.run_context.jobs.run_jobs import ids_in_settings
+from rltui.run_context.jobs.run_jobs import ids_in_hparams
 from rltui.run_context.jobs.scheduler import Job, RunTraces
 from rltui.session.console_findings import console_findings, outlived, reports_end
 from rltui.session.job_findings import time_limit_finding
@@ -283,9 +283,9 @@ class RunView:
         return self.cached("job", (self.run.version, self.consoles), self._job_traces)
 
     def _job_traces(self) -> RunTraces:
-        settings = logged_hparams(self.run.texts.values(), self.run.hparams).entries
+        hparams = logged_hparams(self.run.texts.values(), self.run.hparams).entries
         consoles = (report.path for report in self.consoles)
-        return RunTraces((*self.run.sources, *consoles), ids_in_settings(settings))
+        return RunTraces((*self.run.sources, *consoles), ids_in_hparams(hparams))
 
     def last_error(self, now: float) -> str:
         """The last error in the consoles of a run that stopped without a known reason, cleaned; else empty.

@@ -266,7 +266,7 @@ class Session:
         asked = with_namesakes(self.runs)
         outcomes: list[OutcomeCurve] = []
         for name, view in list(self.runs.items()):
-            outcome = outcome_curve(view, settings=name in asked)
+            outcome = outcome_curve(view, hparams=name in asked)
             if outcome is not None:
                 outcomes.append(outcome)
             yield

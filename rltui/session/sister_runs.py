@@ -135,9 +135,9 @@ class _SisterGroups:
 
 def _group_keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
     pattern, folder = without_numbers(each.run), each.run.rpartition("/")[0]
-    if each.settings:
+    if each.hparams:
         return {
-            "share their settings but for the seed": ("equal", each.settings),
+            "share their settings but for the seed": ("equal", each.hparams),
             "form a sweep": ("sweep", each.names, pattern),
             "form a sweep in one folder": ("folder", each.names, folder),
             "are named alike": ("named", pattern),

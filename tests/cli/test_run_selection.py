@@ -94,7 +94,7 @@ def test_the_screen_lists_only_chosen_runs(logs: Path) -> None:
     session = Session.load([logs])
     screen = screen_of(build(session, [str(logs)]))
     selection = RunSelection("critical")
-    session.show_only(selection.test(screen.state.run_settings, screen.state.options.clock))
+    session.show_only(selection.test(screen.state.run_hparams, screen.state.options.clock))
     text = screen.text(120, 30)
     assert "high_sick" in text and screen.view is not None and screen.view.name == "high_sick"
     screen.press(">")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.panes.runs.run_expression import amount, is_expression, parse_expression
-from rltui.panes.runs.run_facts import RunFacts, RunSettings
+from rltui.panes.runs.run_facts import RunFacts, RunHParams
 from rltui.run_context.hparams.hparams import HParam, HParams, Value
 from tests.support.runs.made_run import NOW, MadeRun, believable, finding
 
@@ -28,11 +28,11 @@ def critical_run() -> MadeRun:
     return run
 
 
-def facts(settings: dict[str, Value] | None = None) -> RunFacts:
+def facts(hparams: dict[str, Value] | None = None) -> RunFacts:
     """Such a run with settings."""
-    chosen = SETTINGS if settings is None else settings
+    chosen = SETTINGS if hparams is None else hparams
     known = HParams({key: HParam(key, value, "config.yaml") for key, value in chosen.items()})
-    return RunFacts(critical_run(), NOW, RunSettings(lambda view: known), health="critical")
+    return RunFacts(critical_run(), NOW, RunHParams(lambda view: known), health="critical")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_a_name_made_of_settings_is_found_where_no_setting_is_known() -> None:
 
 def test_only_what_asks_for_settings_waits_for_them() -> None:
     """Numbers of a run, words and health need no files beside the logs."""
-    assert not parse_expression("step>3 critical verl age<3d").asks_settings
-    assert parse_expression("critical lr>1").asks_settings
+    assert not parse_expression("step>3 critical verl age<3d").asks_hparams
+    assert parse_expression("critical lr>1").asks_hparams
 
 
 @pytest.mark.parametrize("name", ["run_1", "grpo*", "exp/[ab]*", "a?c", "-", "ppo"])

@@ -12,7 +12,7 @@ from rltui.panes.runs.listed_run import fitted_summary
 from rltui.panes.runs.outcome import extreme, outcome_of
 from rltui.panes.runs.run_columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.run_expression import parse_expression
-from rltui.panes.runs.run_facts import RunFacts, RunSettings
+from rltui.panes.runs.run_facts import RunFacts, RunHParams
 from rltui.panes.runs.table import chosen_runs, grouped_runs
 from rltui.run_context.hparams.hparams import HParam, HParams
 from rltui.store.store import Store
@@ -20,19 +20,19 @@ from tests.support.runs.deliveries import delivery
 from tests.support.runs.made_run import NOW, MadeRun, finding
 
 
-def facts(name: str, reward: list[float], **settings: float | str) -> RunFacts:
+def facts(name: str, reward: list[float], **hparams: float | str) -> RunFacts:
     """A run with these rewards and settings."""
     run = MadeRun(name, framework="trl-grpo")
     if reward:
         run.add("kl", np.linspace(0.1, 0.2, 20))
         run.add("reward", reward)
-    known = HParams({key: HParam(key, value, "config.yaml") for key, value in settings.items()})
-    return RunFacts(run, NOW, RunSettings(lambda view: known))
+    known = HParams({key: HParam(key, value, "config.yaml") for key, value in hparams.items()})
+    return RunFacts(run, NOW, RunHParams(lambda view: known))
 
 
 def facts_of(run: MadeRun) -> RunFacts:
     """A run without settings."""
-    return RunFacts(run, NOW, RunSettings(lambda view: HParams({})))
+    return RunFacts(run, NOW, RunHParams(lambda view: HParams({})))
 
 
 @pytest.mark.parametrize("points", [3, 500, 30_000])

@@ -16,8 +16,8 @@ from rltui.panes.charts.sister_band import band_behind, seed_sisters, sister_ser
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.rows.row import rows_of
-from rltui.panes.runs.selection import settings_below
-from rltui.run_context.hparams.hparams import HParam, Value, settings_digest
+from rltui.panes.runs.selection import hparams_below
+from rltui.run_context.hparams.hparams import HParam, Value, hparams_digest
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.commands.in_process import rltui
@@ -27,11 +27,11 @@ from tests.support.screen.screens import Screen, screen_of
 TAG = "train/kl"
 
 
-def log(folder: Path, name: str, level: float, *, steps: int = 40, **settings: object) -> None:
+def log(folder: Path, name: str, level: float, *, steps: int = 40, **hparams: object) -> None:
     """A run of one level with settings beside it."""
     rows = ({"step": step, TAG: level, "train/reward": level * step} for step in range(steps))
     write_rows(folder / name / "metrics.jsonl", rows)
-    (folder / name / "config.json").write_text(json.dumps(settings))
+    (folder / name / "config.json").write_text(json.dumps(hparams))
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def picture_of(screen: Screen, name: str) -> str:
     """The chart of the metric in a run as SVG, beside the sister runs that settings beside the logs tell."""
     views = screen.session.ordered()
     view = screen.session.runs[name]
-    sisters = seed_sisters(view, views, settings_below(screen.state.options.logdirs).digest)
+    sisters = seed_sisters(view, views, hparams_below(screen.state.options.logdirs).digest)
     (row,) = rows_of(view, [TAG], merge=False)
     series = sister_series(view, TAG, sisters)
     picture = chart_picture(row, view.shown_name, window_for(view), sisters=series)
@@ -139,9 +139,9 @@ def test_a_run_of_other_settings_is_no_sister(screen: Screen) -> None:
     assert "by the seed alone" in screen.message
 
 
-def digest(**settings: Value) -> str:
+def digest(**hparams: Value) -> str:
     """Of settings as they are read from a file."""
-    return settings_digest({key: HParam(key, value, "config.yaml") for key, value in settings.items()})
+    return hparams_digest({key: HParam(key, value, "config.yaml") for key, value in hparams.items()})
 
 
 def test_only_seeds_names_and_places_may_differ() -> None:

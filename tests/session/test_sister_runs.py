@@ -17,11 +17,11 @@ STEPS = tuple(float(step) for step in range(0, 640, 20))
 
 
 def run(
-    name: str, levels: np.ndarray, settings: str = "a", names: str = "n", steps: tuple[float, ...] = STEPS
+    name: str, levels: np.ndarray, hparams: str = "a", names: str = "n", steps: tuple[float, ...] = STEPS
 ) -> OutcomeCurve:
     """A run of 32 levels."""
     return OutcomeCurve(
-        name, "reward.mean", "reward", "trl-grpo", settings, names, steps, tuple(map(float, levels))
+        name, "reward.mean", "reward", "trl-grpo", hparams, names, steps, tuple(map(float, levels))
     )
 
 
@@ -73,10 +73,10 @@ def test_only_sisters_are_compared() -> None:
     rng = np.random.default_rng(6)
     low = np.full(32, 0.2)
     others = seeds(rng, 4)
-    assert "else/x" not in sister_comparisons([*others, run("else/x", low, settings="b", names="m")])
-    swept = sister_comparisons([*others, run("sweep/seed_9", low, settings="b")])
+    assert "else/x" not in sister_comparisons([*others, run("else/x", low, hparams="b", names="m")])
+    swept = sister_comparisons([*others, run("sweep/seed_9", low, hparams="b")])
     assert swept["sweep/seed_9"].relation == "form a sweep"
-    unnamed = [run(f"PPO_{k}", learning(rng), settings="", names="") for k in range(4)]
+    unnamed = [run(f"PPO_{k}", learning(rng), hparams="", names="") for k in range(4)]
     assert sister_comparisons([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].relation == "are named alike"
     versions = [each._replace(run=f"Ant-v4_{each.run[-1]}") for each in unnamed]
     assert "Ant-v4_9" in sister_comparisons([*versions, run("Ant-v4_9", low, "", "")])

@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter
-from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.panes.runs.selection import RunSelection, hparams_below
 from rltui.session.context_threads import ContextThreads
 from rltui.session.session import Session
 
@@ -45,7 +45,7 @@ class FollowedSession:
         selection = RunSelection(run_glob)
         runs = RunFilter(selection.glob, shard=shard)
         self.session = Session(config, runs=runs, logdirs=logdirs)
-        self.session.show_only(selection.test(settings_below(list(map(str, logdirs))), time.time))
+        self.session.show_only(selection.test(hparams_below(list(map(str, logdirs))), time.time))
         self.at_rest = False  # whether all existing points have been evaluated
         self.all_found = deliveries is not None  # whether the runs have all of their logs that exist
         self._follower = Follower(logdirs, runs=runs, poll=every)

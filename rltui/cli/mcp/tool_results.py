@@ -34,7 +34,7 @@ from rltui.many_runs.merged_verdicts import of_session
 from rltui.metrics.explain_key import nearest
 from rltui.panes.explanations import definition_of, explained_entries
 from rltui.panes.runs.run_facts import nearest_tags, tags_of
-from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.panes.runs.selection import RunSelection, hparams_below
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.run_context.samples.indexes_by_run import sample_indexes_of
 from rltui.run_context.samples.sample_query import FilterError, parse_filter
@@ -180,7 +180,7 @@ def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     session = load(tuple(logdirs))
     base = baseline_run(session, arguments["baseline"])
     pattern, axis = resolve_run_name(logdirs, arguments.get("run")), arguments["by"]
-    names = RunSelection(pattern).names(session.ordered(), time.time(), settings_below(logdirs))
+    names = RunSelection(pattern).names(session.ordered(), time.time(), hparams_below(logdirs))
     if not names:
         _no_matching_run(pattern or "", session.runs)
     others = [view for view in session.ordered() if view is not base and view.name in names]

@@ -105,9 +105,9 @@ def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
     from rltui.panes.charts.step_window import window_for
     from rltui.panes.rows.row import rows_of
     from rltui.panes.runs.run_facts import SUGGESTIONS, nearest_tags, tags_of
-    from rltui.panes.runs.selection import settings_below
+    from rltui.panes.runs.selection import hparams_below
 
-    digest, views = settings_below(how.logdirs).digest, how.views(session)
+    digest, views = hparams_below(how.logdirs).digest, how.views(session)
     drawn = []
     for view in views:
         window = window_for(view, as_of(view, how.at_step), at_step=how.at_step)
@@ -160,8 +160,8 @@ def _contents(
 ) -> Sequence[PaneContent | None]:
     """The content of a pane without metrics for each run; None for panes with metrics."""
     if pane == "config":
-        settings = ((hparams_pane_of(view, how.logdirs, session=session),) for view in views)
-        return [_content(made, hparams_lines, hparams_markdown, hparams_record) for made in settings]
+        hparams = ((hparams_pane_of(view, how.logdirs, session=session),) for view in views)
+        return [_content(made, hparams_lines, hparams_markdown, hparams_record) for made in hparams]
     if pane == "samples":
         from rltui.cli.pane_output.samples_output import read_samples  # only needed here
 

@@ -120,7 +120,7 @@ def _chart(row: Row, report: RunReport, theme: Theme, size: tuple[int, int]) -> 
 def _settings(report: RunReport) -> Iterator[str]:
     key: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
-    for row in report.settings.hparams:
+    for row in report.hparams_pane.hparams:
         if row.first is not None:
             cells = f"<code>{escape(row.key)}</code>", escape(row.first.text)
             (key if row.topic == KEY else others).append(cells)

@@ -49,14 +49,14 @@ def _report(report: RunReport) -> Iterator[str]:
             for row, outcome in zip(report.rows, report.outcomes, strict=True)
         )
         yield from markdown_table(("metric", "key", "last", "best", "over the run"), rows, (2,))
-    settings = [row for row in report.settings.hparams if row.topic == KEY and row.first is not None]
-    if settings:
+    key_rows = [row for row in report.hparams_pane.hparams if row.topic == KEY and row.first is not None]
+    if key_rows:
         yield ""
         yield "## Settings"
         yield ""
-        values = ((one.key, one.first.text if one.first is not None else "") for one in settings)
+        values = ((one.key, one.first.text if one.first is not None else "") for one in key_rows)
         yield from markdown_table(("setting", "value"), (list(map(code_in_markdown, one)) for one in values))
-        others = len(report.settings.hparams) - len(settings)
+        others = len(report.hparams_pane.hparams) - len(key_rows)
         if others:
             yield ""
             yield f"and {others} more; `rltui snapshot --pane config` prints all"

@@ -28,7 +28,7 @@ SortKey: TypeAlias = (
     int | float | str | tuple[int, int, int] | list[tuple[int, str]] | tuple[int, float, str] | None
 )
 AnyRun = TypeVar("AnyRun", bound=ListedRun)
-SETTING, METRIC = "setting:", "metric:"  # prefixes of the ids of columns that users add
+HPARAM, METRIC = "setting:", "metric:"  # prefixes of the ids of columns that users add
 MISSING = "–"
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
@@ -156,7 +156,7 @@ _ALIASES = {"run": "name", "last_step": "step", "done": "share", "written": "age
 
 def column_named(name: str) -> RunColumn | None:
     """A column by its id, its heading, or `setting:KEY` and `metric:KEY`; None if there is none."""
-    if name.startswith(SETTING):
+    if name.startswith(HPARAM):
         return _setting(name)
     if name.startswith(METRIC):
         return _metric(name)
@@ -164,15 +164,15 @@ def column_named(name: str) -> RunColumn | None:
 
 
 def _setting(name: str) -> RunColumn:
-    key = name.removeprefix(SETTING)
+    key = name.removeprefix(HPARAM)
     logged = _metric(f"{METRIC}{key}")  # for settings that are only logged as a metric, as `lr` often is
 
     def text(run: ListedRun) -> str:
-        hparam = run.setting(key)
+        hparam = run.hparam(key)
         return logged.text(run) if hparam is None else hparam.text
 
     def order(run: ListedRun) -> SortKey:
-        hparam = run.setting(key)
+        hparam = run.hparam(key)
         if hparam is None:
             value = logged.key(run)
             return (0, value, "") if isinstance(value, float) else None

@@ -45,7 +45,7 @@ class RunExpression(NamedTuple):
 
     text: str
     terms: tuple[Holds, ...] = ()
-    asks_settings: bool = False  # whether settings have to be read
+    asks_hparams: bool = False  # whether settings have to be read
 
     def holds(self, run: RunFacts) -> bool:
         """Whether a run is selected."""
@@ -55,15 +55,15 @@ class RunExpression(NamedTuple):
 def parse_expression(text: str) -> RunExpression:
     """Parse a text; every text is valid, and one without terms selects all runs."""
     terms: list[Holds] = []
-    settings = False
+    hparams = False
     for match in _TERM.finditer(text.rstrip()):
         term = _term(match)
         if term is None:
             continue
         key = match["key"]
-        settings = settings or match["place"] == "project" or (key is not None and key.lower() not in NUMBERS)
+        hparams = hparams or match["place"] == "project" or (key is not None and key.lower() not in NUMBERS)
         terms.append(_negated(term) if match["negated"] else term)
-    return RunExpression(text, tuple(terms), settings)
+    return RunExpression(text, tuple(terms), hparams)
 
 
 def is_expression(text: str) -> bool:
@@ -141,7 +141,7 @@ def _in_place(place: str, text: str) -> Holds:
 
 def _labels(run: RunFacts) -> list[str]:
     """The tags of a run's series, and its tags in a tracker."""
-    label = run.setting("tags")
+    label = run.hparam("tags")
     return [*run.view.run.series, *([label.text] if label is not None else [])]
 
 
@@ -199,7 +199,7 @@ def value_of(run: RunFacts, key: str) -> Value:
     """
     kind, _, rest = key.partition(".")
     if rest and kind in ("config", "cfg", "setting"):
-        hparam = run.setting(rest)
+        hparam = run.hparam(rest)
         return None if hparam is None else hparam.value
     if not (rest and kind == "metric"):
         number = NUMBERS.get(key.lower())
@@ -207,7 +207,7 @@ def value_of(run: RunFacts, key: str) -> Value:
             return number(run)
         if key.lower() in _PLACES and key.lower() not in ("tag", "finding"):
             return _PLACES[key.lower()](run)[0]
-        hparam = run.setting(key)
+        hparam = run.hparam(key)
         if hparam is not None:
             return hparam.value
         rest = key

@@ -14,7 +14,7 @@ from rltui.panes.runs.listed_run import share_done, summary_of
 from rltui.panes.runs.outcome import Outcome
 from rltui.panes.runs.outcome_row import outcome, outcome_row
 from rltui.rules.finding import Finding, unexplained
-from rltui.run_context.hparams.hparams import HParam, find_hparam, settings_digest
+from rltui.run_context.hparams.hparams import HParam, find_hparam, hparams_digest
 from rltui.run_context.hparams.known_hparams import known_hparams
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SUGGESTIONS = 3  # tags that are suggested for one that does not exist
 
 
-class RunSettings:
+class RunHParams:
     """The hyperparameters of runs, merged once from records of their logs and files beside them."""
 
     def __init__(self, file_hparams: FileHParams = no_file_hparams) -> None:
@@ -37,12 +37,12 @@ class RunSettings:
         """The hyperparameters of a run by key, as far as they have been read."""
         files = self._file_hparams(view)
         key = (id(files.entries), len(view.run.texts), len(view.run.hparams))
-        return view.cached("settings", key, lambda: hparams_of_run(view, files).entries)
+        return view.cached("hparams", key, lambda: hparams_of_run(view, files).entries)
 
     def digest(self, view: RunView) -> str:
         """A text that is equal for runs that differ only in their seed; empty if no settings are known."""
         entries = self.of(view)
-        return view.cached("settings-digest", (entries,), lambda: settings_digest(entries))
+        return view.cached("hparams-digest", (entries,), lambda: hparams_digest(entries))
 
 
 class RunFacts:
@@ -57,7 +57,7 @@ class RunFacts:
         self,
         view: RunView,
         now: float,
-        settings: RunSettings,
+        hparams: RunHParams,
         *,
         health: str | None = None,
         urgency: str | None = None,
@@ -74,7 +74,7 @@ class RunFacts:
         self.modified, self.series, self.points = view.modified, len(view.run.series), view.run.points
         last = view.run.last_step
         self.step = last if at_step is None or last is None else min(last, at_step)
-        self._settings = settings
+        self._hparams = hparams
 
     @cached_property
     def alive(self) -> Liveness:
@@ -110,16 +110,16 @@ class RunFacts:
     @property
     def project(self) -> str:
         """The project according to its settings, else its parent folder."""
-        settings = self._settings.of(self.view)
+        hparams = self._hparams.of(self.view)
         for key in known_hparams().project_keys:
-            hparam = find_hparam(settings, key)
+            hparam = find_hparam(hparams, key)
             if hparam is not None and not hparam.unset:
                 return hparam.text
         return self.view.name.rpartition("/")[0] or "."
 
-    def setting(self, key: str) -> HParam | None:
+    def hparam(self, key: str) -> HParam | None:
         """A setting by its key or the end of one; None if it is not known."""
-        return find_hparam(self._settings.of(self.view), key)
+        return find_hparam(self._hparams.of(self.view), key)
 
     def last_value(self, key: str) -> tuple[float | None, str] | None:
         """Last value and unit of a metric by its tag or id; None if the run does not log it."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from rltui.logs.run_names import is_selected
 from rltui.panes.runs.run_expression import is_expression, parse_expression
-from rltui.panes.runs.run_facts import RunFacts, RunSettings
+from rltui.panes.runs.run_facts import RunFacts, RunHParams
 from rltui.run_context.hparams.hparam_files import hparams_near
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 
 
-def settings_below(logdirs: Sequence[str]) -> RunSettings:
+def hparams_below(logdirs: Sequence[str]) -> RunHParams:
     """The hyperparameters of runs below the LOGDIRs; files are read once, when they are needed."""
     read: dict[str, HParams] = {}
 
@@ -22,7 +22,7 @@ def settings_below(logdirs: Sequence[str]) -> RunSettings:
             read[view.name] = hparams_near(paths, logdirs)
         return read[view.name]
 
-    return RunSettings(file_hparams)
+    return RunHParams(file_hparams)
 
 
 class RunSelection:
@@ -42,15 +42,15 @@ class RunSelection:
         """Whether a run is selected, by its name or by the expression."""
         return is_selected(run.view.name, self.text) or (self.is_expression and self._expression.holds(run))
 
-    def names(self, views: Sequence[RunView], now: float, settings: RunSettings) -> set[str]:
+    def names(self, views: Sequence[RunView], now: float, hparams: RunHParams) -> set[str]:
         """The names of the selected runs. A text that matches names as a glob is not an expression."""
         named = {view.name for view in views if is_selected(view.name, self.text)}
         if named or not self.is_expression:
             return named
-        return {view.name for view in views if self._expression.holds(RunFacts(view, now, settings))}
+        return {view.name for view in views if self._expression.holds(RunFacts(view, now, hparams))}
 
-    def test(self, settings: RunSettings, clock: Callable[[], float]) -> Callable[[RunView], bool] | None:
+    def test(self, hparams: RunHParams, clock: Callable[[], float]) -> Callable[[RunView], bool] | None:
         """A predicate for runs that have been read; None if the readers apply the glob."""
         if not self.is_expression:
             return None
-        return lambda view: self.holds(RunFacts(view, clock(), settings))
+        return lambda view: self.holds(RunFacts(view, clock(), hparams))

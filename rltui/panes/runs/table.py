@@ -12,7 +12,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import format_range, format_value
 from rltui.panes.runs.listed_run import health_role
 from rltui.panes.runs.outcome import Outcome
-from rltui.panes.runs.run_columns import MISSING, SETTING, RunOrder, sorted_runs
+from rltui.panes.runs.run_columns import HPARAM, MISSING, RunOrder, sorted_runs
 from rltui.panes.runs.run_expression import RunExpression
 from rltui.panes.runs.run_facts import RunFacts
 from rltui.rules.finding import RUN_HEALTHS
@@ -88,13 +88,13 @@ def chosen_runs(expression: RunExpression, order: RunOrder, runs: Iterable[RunFa
 
 def grouped_runs(runs: Sequence[RunFacts], group: str) -> list[RunGroup]:
     """Groups in the order of their first runs, which keep their order; group: of GROUPS, or a setting."""
-    key = group.removeprefix(SETTING)
+    key = group.removeprefix(HPARAM)
 
-    def setting_text(run: RunFacts) -> str:
-        hparam = run.setting(key)
+    def hparam_text(run: RunFacts) -> str:
+        hparam = run.hparam(key)
         return MISSING if hparam is None else hparam.text
 
-    name_of = GROUPS.get(group, setting_text)
+    name_of = GROUPS.get(group, hparam_text)
     groups: dict[str, list[RunFacts]] = {}
     for run in runs:
         groups.setdefault(name_of(run) or MISSING, []).append(run)
@@ -137,5 +137,5 @@ class Choices(NamedTuple):
     """Settings and metrics of runs that can be used in expressions, as groups and as columns."""
 
     differing: tuple[str, ...] = ()  # settings whose values differ between runs
-    settings: tuple[str, ...] = ()  # the others
+    hparams: tuple[str, ...] = ()  # the others
     metrics: tuple[str, ...] = ()

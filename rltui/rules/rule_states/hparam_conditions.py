@@ -10,13 +10,13 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.rules.rule import HParamCondition
 from rltui.rules.rulebook import Rulebook
 from rltui.run_context.hparams.environments import (
+    environment_hparams,
     environment_in,
-    environment_settings,
     id_expression,
     registered_id,
 )
 from rltui.run_context.hparams.hparams import HParam, find_hparam
-from rltui.run_context.hparams.known_hparams import known_hparams, names_of_setting, plain_key
+from rltui.run_context.hparams.known_hparams import known_hparams, names_of_hparam, plain_key
 
 ENVIRONMENT = "environment"  # in place of the id of a condition: the setting that names a known environment
 
@@ -37,7 +37,7 @@ def hparams_beyond_limits(book: Rulebook, entries: Mapping[str, HParam]) -> dict
             value /= whole
         if each.beyond(value):
             found[each.id] = entry
-    for name in environment_settings():
+    for name in environment_hparams():
         entry = find_hparam(entries, name)
         if entry is not None and environment_in(entry.text) is not None:
             found[ENVIRONMENT] = entry
@@ -97,7 +97,7 @@ def environment_in_file(data: bytes) -> HParam | None:
 
 @cache
 def _environment_pattern() -> re.Pattern[bytes]:
-    names = "|".join(key for name in environment_settings() for key in names_of_setting(name))
+    names = "|".join(key for name in environment_hparams() for key in names_of_hparam(name))
     return re.compile(
         rb"(?i:\b(%s))%s(?:[\w.]+/)?%s" % (names.encode(), _SEPARATOR, id_expression().encode())
     )
@@ -111,7 +111,7 @@ def bytes_test(book: Rulebook) -> BytesTest:
     """The test for the conditions of these rules."""
     named: dict[bytes, tuple[HParamCondition, ...]] = {}
     for each in _conditions(book):
-        for name in names_of_setting(each.name):
+        for name in names_of_hparam(each.name):
             key = name.encode()
             named[key] = (*named.get(key, ()), each)
     names = b"|".join(map(re.escape, sorted(named, key=len, reverse=True)))

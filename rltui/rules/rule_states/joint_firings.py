@@ -144,10 +144,10 @@ def resume_firing(
 
 
 def known_return_firing(
-    condition: KnownReturn, evaluated: Sequence[RuledTicks], setting: HParam
+    condition: KnownReturn, evaluated: Sequence[RuledTicks], hparam: HParam
 ) -> Firing | None:
     """The firing of a condition on a return beside those that are known of its environment."""
-    environment = environment_in(setting.text)
+    environment = environment_in(hparam.text)
     roles = metric_roles()
     series = _series_of(roles.returns, evaluated) or _series_of(roles.returns_else, evaluated)
     if environment is None or not series or not holds(condition, environment, series):

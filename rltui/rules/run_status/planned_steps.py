@@ -50,10 +50,10 @@ def plan_pattern() -> re.Pattern[bytes]:
     return re.compile(rf"(?:{names})[\"']?\s*[:=]\s*[\"']?[1-9]".encode())
 
 
-def candidates(settings: Mapping[str, HParam]) -> Iterable[int]:
+def candidates(hparams: Mapping[str, HParam]) -> Iterable[int]:
     """Minus one, zero and numbers that no run reaches are left out: something else ends such a run."""
     for wanted in metric_roles().planned_steps:
-        for key, entry in settings.items():
+        for key, entry in hparams.items():
             value = entry.value
             named = key.replace("/", ".").rpartition(".")[2] == wanted
             if (

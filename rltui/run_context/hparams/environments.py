@@ -31,7 +31,7 @@ class Environments(NamedTuple):
     """`rltui/data/environments.toml`."""
 
     environments: tuple[KnownEnvironment, ...]
-    settings: tuple[str, ...]  # that name the environment of a run, the first that it has
+    hparams: tuple[str, ...]  # that name the environment of a run, the first that it has
 
 
 @cache
@@ -39,9 +39,9 @@ def _environments() -> Environments:
     return read_table("environments", Environments)
 
 
-def environment_settings() -> tuple[str, ...]:
+def environment_hparams() -> tuple[str, ...]:
     """The settings that name the environment of a run, the most telling first."""
-    return _environments().settings
+    return _environments().hparams
 
 
 @cache

@@ -20,7 +20,7 @@ from rltui.common.problem import Problem
 from rltui.common.regex import regex
 from rltui.run_context.hparams.known_hparams import (
     known_hparams,
-    names_of_setting,
+    names_of_hparam,
     plain_key,
     rank,
     secret_patterns,
@@ -101,21 +101,21 @@ def find_hparam(entries: Mapping[str, HParam], key: str) -> HParam | None:
     found = entries.get(key)
     if found is not None:
         return found
-    for name in names_of_setting(key):
+    for name in names_of_hparam(key):
         matches = [entry for entry in entries.values() if f"/{plain_key(entry.key)}".endswith(f"/{name}")]
         if matches:
             return min(matches, key=_distance_from_policy)
     return None
 
 
-def settings_digest(entries: Mapping[str, HParam]) -> str:
+def hparams_digest(entries: Mapping[str, HParam]) -> str:
     """A digest of keys and values, except for seed, names and paths; empty without settings."""
-    return _digest(f"{plain_key(entry.key)}={entry.text}" for entry in _settings(entries))
+    return _digest(f"{plain_key(entry.key)}={entry.text}" for entry in _hparams(entries))
 
 
 def keys_digest(entries: Mapping[str, HParam]) -> str:
     """A digest of the keys alone, which the runs of a sweep share; empty without settings."""
-    return _digest(plain_key(entry.key) for entry in _settings(entries))
+    return _digest(plain_key(entry.key) for entry in _hparams(entries))
 
 
 def _digest(lines: Iterable[str]) -> str:
@@ -123,7 +123,7 @@ def _digest(lines: Iterable[str]) -> str:
     return digest(text, 24) if text else ""
 
 
-def _settings(entries: Mapping[str, HParam]) -> Iterator[HParam]:
+def _hparams(entries: Mapping[str, HParam]) -> Iterator[HParam]:
     """The hyperparameters that may affect the training."""
     return (entry for entry in entries.values() if not entry.unset and not _is_identity(entry.key))
 

@@ -35,7 +35,7 @@ class KnownHParams(NamedTuple):
     other_models: tuple[str, ...]
     other_purposes: tuple[str, ...]
     identity_words: tuple[str, ...]
-    same_settings: tuple[str, ...]
+    same_hparams: tuple[str, ...]
     topics: tuple[Topic, ...]
 
 
@@ -80,11 +80,11 @@ def plain_key(key: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def names_of_setting(key: str) -> tuple[str, ...]:
+def names_of_hparam(key: str) -> tuple[str, ...]:
     """The plain key of a setting, then those of the same setting in other frameworks."""
     key = plain_key(key)
     above, slash, word = key.rpartition("/")
-    names = next((names.split() for names in known_hparams().same_settings if word in names.split()), ())
+    names = next((names.split() for names in known_hparams().same_hparams if word in names.split()), ())
     return (key, *(f"{above}{slash}{name}" for name in names if name != word))
 
 

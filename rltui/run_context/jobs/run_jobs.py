@@ -14,12 +14,12 @@ from rltui.run_context.jobs.slurm import QUERY_INTERVAL, Slurm
 from rltui.run_context.nearby_folders import folders_near
 
 _METADATA = Path("files", "wandb-metadata.json")
-_SETTING = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
+_HPARAM = regex(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
 
 
-def ids_in_settings(settings: Mapping[str, HParam]) -> tuple[str, ...]:
+def ids_in_hparams(hparams: Mapping[str, HParam]) -> tuple[str, ...]:
     """The job ids among settings by key, such as `SLURM_JOB_ID` and `slurm/job_id`."""
-    found = (setting.text for key, setting in settings.items() if _SETTING.search(key))
+    found = (hparam.text for key, hparam in hparams.items() if _HPARAM.search(key))
     return tuple(text for text in found if text.isdigit())
 
 
@@ -43,7 +43,7 @@ def jobs_of(
 def _ids_in_metadata(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]:
     """The job ids in the metadata that W&B writes next to its logs."""
     found = (read(folder.place / _METADATA, "") for folder in folders_near(paths, logdirs))
-    return tuple(job for metadata in found for job in ids_in_settings(metadata.entries))
+    return tuple(job for metadata in found for job in ids_in_hparams(metadata.entries))
 
 
 class JobThread:

@@ -79,9 +79,9 @@ def _obstacle(state: AppState, action: str) -> str:
 
 def _open(state: AppState, _: str) -> None:
     if state.selection.pane == HPARAMS:
-        setting = selected_hparam(state)
-        if setting is not None:
-            state.overlays.append(ListOverlay("setting", setting.key))
+        hparam = selected_hparam(state)
+        if hparam is not None:
+            state.overlays.append(ListOverlay("setting", hparam.key))
     elif navigation.on_findings(state):
         navigation.open_evidence(state)
     elif (row := shown_pane.selected(state)) is not None:
@@ -94,8 +94,8 @@ def _open(state: AppState, _: str) -> None:
 def _select(state: AppState, row: str) -> None:
     """A click: select a row, or open the selected one."""
     if state.selection.pane == HPARAMS:
-        setting = selected_hparam(state)
-        selected = setting is not None and setting.key == row
+        hparam = selected_hparam(state)
+        selected = hparam is not None and hparam.key == row
     else:
         metric = shown_pane.selected(state)
         selected = metric is not None and metric.tag == row
@@ -307,8 +307,8 @@ def _hide(state: AppState, pane: str) -> None:
 
 def _copy(state: AppState, _: str) -> None:
     if state.selection.pane == HPARAMS:
-        setting = selected_hparam(state)
-        text = f"{setting.key} = {setting.first.text}" if setting is not None and setting.first else ""
+        hparam = selected_hparam(state)
+        text = f"{hparam.key} = {hparam.first.text}" if hparam is not None and hparam.first else ""
         message = f"copied {text[:60]}"
     else:
         row = shown_pane.selected(state)

@@ -12,7 +12,7 @@ from rltui.screen.state import AppState, PaneDrawn
 from rltui.screen.text_filter import matcher
 
 PANE = "config"
-SETTING_HINTS = ("open", "differences", "copy")  # hints that need a selected setting
+HPARAM_HINTS = ("open", "differences", "copy")  # hints that need a selected setting
 
 
 def hparams(state: AppState) -> HParamsPane | None:
@@ -85,8 +85,8 @@ def hparams_page(state: AppState, width: int, height: int) -> Page:
 
 def _selected_index(state: AppState, pane: HParamsPane) -> int:
     key = state.selection.rows.get(PANE, "")
-    settings = [index for index, row in enumerate(pane.rows) if row.kind == "hparam"]
-    return next((index for index in settings if pane.rows[index].key == key), settings[0] if settings else 0)
+    hparams = [index for index, row in enumerate(pane.rows) if row.kind == "hparam"]
+    return next((index for index in hparams if pane.rows[index].key == key), hparams[0] if hparams else 0)
 
 
 def selected_hparam(state: AppState) -> HParamsRow | None:
@@ -106,7 +106,7 @@ def _notes(state: AppState) -> list[Span]:
 
 
 def _hints(state: AppState) -> dict[str, str]:
-    return dict.fromkeys(SETTING_HINTS, "") if selected_hparam(state) is None else {}
+    return dict.fromkeys(HPARAM_HINTS, "") if selected_hparam(state) is None else {}
 
 
 def _text(state: AppState, width: int) -> list[Line]:

@@ -25,9 +25,9 @@ from rltui.session.session import Session
 from tests.support.shared import BUNDLED, LOGS, needs_shared
 
 
-def values(settings) -> dict[str, object]:
+def values(hparams) -> dict[str, object]:
     """Key and value of all settings."""
-    return {key: entry.value for key, entry in settings.entries.items()}
+    return {key: entry.value for key, entry in hparams.entries.items()}
 
 
 def text(tag: str, body: str, kind: str = "text") -> Text:

@@ -11,7 +11,7 @@ import pytest
 
 from rltui.rules.run_status.liveness import Liveness
 from rltui.run_context.hparams.hparams import hparams_of
-from rltui.run_context.jobs.run_jobs import JobThread, ids_in_settings, jobs_of
+from rltui.run_context.jobs.run_jobs import JobThread, ids_in_hparams, jobs_of
 from rltui.run_context.jobs.scheduler import Job, RunTraces, SchedulerError, look_inside
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.session import Session
@@ -52,10 +52,10 @@ def _session(folder: Path, steps: int = 40, total: int = 1000, gap: float = 60.0
 
 def test_settings_tell_the_number_of_the_job() -> None:
     """As environments and trackers write them; other numbers are none."""
-    settings = {"SLURM_JOB_ID": "4711", "env/SLURM_JOB_ID": 12, "slurm/job_id": "13", "slurm_jobid": "14"}
-    assert ids_in_settings(hparams_of(settings, "config").entries) == ("4711", "12", "13", "14")
+    hparams = {"SLURM_JOB_ID": "4711", "env/SLURM_JOB_ID": 12, "slurm/job_id": "13", "slurm_jobid": "14"}
+    assert ids_in_hparams(hparams_of(hparams, "config").entries) == ("4711", "12", "13", "14")
     others = {"job_id": "9", "slurm/nodes": "2", "slurm_job_id": "x; rm"}
-    assert ids_in_settings(hparams_of(others, "config").entries) == ()
+    assert ids_in_hparams(hparams_of(others, "config").entries) == ()
     found = jobs_of({"a": RunTraces((), ("4711",)), "b": RunTraces((), ("12",))}, [JOB])
     assert found == {"a": JOB}
 

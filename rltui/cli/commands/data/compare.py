@@ -36,8 +36,8 @@ from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.panes.baseline.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.baseline.speed_findings import speed_findings
 from rltui.panes.context_panes.hparams_pane import HParamsColumn, hparams_pane
-from rltui.panes.runs.run_facts import RunSettings
-from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.panes.runs.run_facts import RunHParams
+from rltui.panes.runs.selection import RunSelection, hparams_below
 from rltui.run_context.hparams.hparams import HParams
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import SisterComparison
@@ -69,7 +69,7 @@ MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
     help="Match at equal steps, time since start, or tokens.",
 )
 @click.option("--all", "every", is_flag=True, help="All metrics or settings, not only the important ones.")
-@click.option("--config", "settings", is_flag=True, help="What the runs were started with, where it differs.")
+@click.option("--config", "hparams", is_flag=True, help="What the runs were started with, where it differs.")
 @FORMAT
 @JSON
 def command(
@@ -78,7 +78,7 @@ def command(
     run_glob: str | None,
     axis: Axis,
     every: bool,
-    settings: bool,
+    hparams: bool,
     form: str,
     as_json: bool,
 ) -> None:
@@ -94,14 +94,14 @@ def command(
     """
     session = load(logdirs)
     base = baseline_run(session, baseline)
-    known = settings_below(logdirs)
+    known = hparams_below(logdirs)
     names = RunSelection(run_glob).names(session.ordered(), time.time(), known)
     others = [view for view in session.ordered() if view is not base and view.name in names]
     if not names:
         no_logs(logdirs, run_glob)
     if not others:
         fail("no other run to compare with the baseline", FOUND)
-    if settings:
+    if hparams:
         from rltui.cli.pane_output.hparams_output import print_comparison
 
         print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
@@ -119,7 +119,7 @@ def command(
         shown = comparison.differences if every else _important(comparison)
         omitted |= dict.fromkeys(_print(shown, markdown=form == "markdown"))
         emit()
-        emit_text(f"{_counts(comparison, len(shown))}{_settings(known, view, base)}")
+        emit_text(f"{_counts(comparison, len(shown))}{_hparams(known, view, base)}")
         emit()
     if form != "markdown":
         emit_text("▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
@@ -151,7 +151,7 @@ def _counts(comparison: Comparison, shown: int) -> str:
     return f"{outside} of {count_of(count, 'metric')} outside the baseline's spread{more}"
 
 
-def _settings(known: RunSettings, view: RunView, base: RunView) -> str:
+def _hparams(known: RunHParams, view: RunView, base: RunView) -> str:
     """The number of settings that differ, and the option that shows them."""
     columns = [HParamsColumn(run.name, HParams(known.of(run))) for run in (base, view)]
     count = sum(row.differs for row in hparams_pane(columns).hparams)

@@ -15,7 +15,7 @@ from rltui.panes.charts.sister_band import seed_sisters
 from rltui.panes.render.report_html import reports_html
 from rltui.panes.render.report_markdown import reports_markdown
 from rltui.panes.run_report import run_report
-from rltui.panes.runs.selection import settings_below
+from rltui.panes.runs.selection import hparams_below
 from rltui.rules.finding import RUN_HEALTHS
 
 
@@ -53,7 +53,7 @@ def command(
     views = session.ordered() if run_glob is not None else session.ordered()[:1]
     leave_before_first_step(session, views, at_step)
     views.sort(key=lambda view: -RUN_HEALTHS.index(view.health))
-    digest = settings_below(logdirs).digest
+    digest = hparams_below(logdirs).digest
     reports = [
         run_report(
             view, as_of(view, at_step), hparams_pane_of(view, logdirs, session=session), at_step,

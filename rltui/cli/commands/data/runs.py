@@ -23,9 +23,9 @@ from rltui.many_runs.verdict import Verdict
 from rltui.panes.runs.listed_run import ListedRun, fitted_summary
 from rltui.panes.runs.run_columns import (
     COLUMNS,
+    HPARAM,
     METRIC,
     MISSING,
-    SETTING,
     RunColumn,
     RunOrder,
     column_named,
@@ -50,7 +50,7 @@ MAX_METRIC_CELLS = 14  # of its name as a heading
 REASON_SHARE = 0.6  # of the room for names and reasons
 _NARROW = ("state", "health", "name", "step", "why")
 _WORDS = frozenset(column.word for column in COLUMNS)
-WITHOUT_SETTINGS = frozenset(column.id for column in COLUMNS) - {"project"}  # known from verdicts alone
+WITHOUT_HPARAMS = frozenset(column.id for column in COLUMNS) - {"project"}  # known from verdicts alone
 
 
 @click.command(name="runs")
@@ -93,8 +93,8 @@ def command(
     as_json = as_json or form == "json"
     sisters = as_json or "sisters" in f"{columns},{sort}"
     try:
-        if _needs_settings(columns, sort) or is_run_expression(run_glob):
-            evaluated, facts = _with_settings(logdirs, run_glob)
+        if _needs_hparams(columns, sort) or is_run_expression(run_glob):
+            evaluated, facts = _with_hparams(logdirs, run_glob)
         else:
             how = Work(cached=not no_cache)
             evaluated = evaluate_runs(logdirs, run_glob, compare_sisters=sisters, how=how)
@@ -122,26 +122,26 @@ def command(
     leave(WRONG if evaluated.incomplete or evaluated.unreadable() else 0)
 
 
-def _with_settings(
+def _with_hparams(
     logdirs: tuple[str, ...], run_glob: str | None
 ) -> tuple[EvaluatedRuns, Sequence[ListedRun]]:
     """The runs with all of their metrics and settings, which cached verdicts do not have."""
     from rltui.panes.runs.run_facts import RunFacts
-    from rltui.panes.runs.selection import settings_below
+    from rltui.panes.runs.selection import hparams_below
 
     session = load(logdirs, run_glob, charts=False)
-    evaluated, settings, now = of_session(session), settings_below(logdirs), time.time()
+    evaluated, hparams, now = of_session(session), hparams_below(logdirs), time.time()
     return evaluated, [
-        RunFacts(session.runs[each.name], now, settings, sister_comparison=each.sister_comparison)
+        RunFacts(session.runs[each.name], now, hparams, sister_comparison=each.sister_comparison)
         for each in evaluated.verdicts
     ]
 
 
-def _needs_settings(columns: str, sort: str | None) -> bool:
+def _needs_hparams(columns: str, sort: str | None) -> bool:
     """Whether a column needs settings, or a metric that verdicts do not have."""
     words = [word.strip() for word in columns.removeprefix("+").split(",")]
     found = [column_named(word) for word in (*words, (sort or "").removeprefix("-")) if word]
-    return any(column is None or column.id not in WITHOUT_SETTINGS for column in found)
+    return any(column is None or column.id not in WITHOUT_HPARAMS for column in found)
 
 
 def _job_text(job: Job) -> str:
@@ -184,8 +184,8 @@ def _columns_of(text: str, runs: Sequence[ListedRun]) -> list[RunColumn]:
 def _column_named(word: str, runs: Sequence[ListedRun]) -> RunColumn:
     """A column by its name, or by a setting or metric of any run."""
     found = column_named(word)
-    if found is None and any(run.setting(word) is not None for run in runs):
-        found = column_named(f"{SETTING}{word}")
+    if found is None and any(run.hparam(word) is not None for run in runs):
+        found = column_named(f"{HPARAM}{word}")
     if found is None and any(run.last_value(word) is not None for run in runs):
         found = column_named(f"{METRIC}{word}")
     if found is None:

@@ -32,7 +32,7 @@ class Accelerator(NamedTuple):
 class HardwareKeys(NamedTuple):
     """The table: last parts of keys by quantity, and the known accelerators."""
 
-    settings: Mapping[str, tuple[str, ...]]
+    hparams: Mapping[str, tuple[str, ...]]
     accelerator: tuple[Accelerator, ...]
 
 
@@ -107,7 +107,7 @@ def _entries(hparams: HParams, quantity: str) -> Iterator[HParam]:
     for entry in hparams.entries.values():
         part = entry.key.replace(".", "/").rpartition("/")[2]
         by_part.setdefault(part.lower().replace("-", "_").replace(" ", "_"), []).append(entry)
-    for word in hardware_keys().settings[quantity]:
+    for word in hardware_keys().hparams[quantity]:
         yield from by_part.get(word, ())
 
 

@@ -23,7 +23,7 @@ LABEL_CELLS, NARROW_LABEL_CELLS = 14, 11  # of the labels before the text
 LABEL_ROLES = {"healthy": "good", "watch for": "warn"}
 HIDDEN_LABELS = ("check next", "written as", "sources")  # drawn otherwise, or only in `rltui explain`
 TEXT_WIDTH = 84  # cells of running text; longer lines are hard to read
-SETTING_WIDTH = 92  # cells of the value of a setting
+HPARAM_WIDTH = 92  # cells of the value of a setting
 
 
 def explanation(state: AppState, row: Row, width: int) -> ListContent:
@@ -130,7 +130,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 def hparam_details(state: AppState, key: str, width: int) -> ListContent:
     """The values of a setting in full, by run, with their sources."""
     lines: list[Line] = []
-    width = min(width, SETTING_WIDTH)
+    width = min(width, HPARAM_WIDTH)
     pane = hparams(state)
     row = next((one for one in pane.hparams if one.key == key), None) if pane is not None else None
     if pane is None or row is None:
