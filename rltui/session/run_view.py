@@ -258,7 +258,7 @@ class RunView:
 
         Evaluates the newest points if it is not live any more, and tells the rules whether it is over.
         """
-        changed = self._update_settings()
+        changed = self._update_nearby_hparams()
         failures, told = self._external["consoles"], self._state_checked
         pace = self._now_pace()
         known = (pace, self.last_line, failures, self.loading)
@@ -272,7 +272,7 @@ class RunView:
         found = liveness_finding(alive, self.run.last_step, self.last_line, failures)
         return self.set_findings("state", [found]) or changed
 
-    def _update_settings(self) -> bool:
+    def _update_nearby_hparams(self) -> bool:
         """Tell the rules of settings in files near its logs. True if findings may have changed."""
         if self.nearby is None or not self.run.series:
             return False
@@ -336,7 +336,7 @@ class RunView:
         del self._held[:count]
         self._count_held(-taken)
         self.evaluator.feed(held, live=self._live and most is not None, settle=most is not None)
-        self._update_settings()
+        self._update_nearby_hparams()
         return True
 
     def drop_held(self) -> None:

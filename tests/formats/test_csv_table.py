@@ -520,9 +520,9 @@ def test_a_table_between_blanks_may_have_times() -> None:
 
 def test_a_row_of_settings_is_no_log() -> None:
     """One row without a step and a metric says how a training was made; a second row makes a log of it."""
-    settings = "n_epoch,batch_size,gamma\n100,128,0.99\n"
-    assert not FORM.matches("training_info.csv", settings.encode())
-    assert FORM.matches("training_info.csv", f"{settings}101,128,0.99\n".encode())
+    hparams = "n_epoch,batch_size,gamma\n100,128,0.99\n"
+    assert not FORM.matches("training_info.csv", hparams.encode())
+    assert FORM.matches("training_info.csv", f"{hparams}101,128,0.99\n".encode())
     assert FORM.matches("training_info.csv", b"batch_size,loss\n128,0.5\n")
 
 

@@ -120,14 +120,14 @@ def test_planned_steps_are_handed_up_once() -> None:
 
 def test_settings_first_are_no_scalars() -> None:
     """A first record of settings becomes a hparams text, not points."""
-    for settings_record in (
+    for hparams_record in (
         {"type": "config", "lr": 0.1, "seed": 3},
         {"config": {"lr": 0.1}},
         {"model": "gpt2", "algo": "grpo", "lr": 0.1, "use_kl": True},
     ):
-        batch = read(settings_record, {"step": 1, "loss": 0.5})
+        batch = read(hparams_record, {"step": 1, "loss": 0.5})
         assert table(batch) == {"loss": [(1, 0.5)]}
-        assert [json.loads(text.body) for text in batch.texts if text.kind == "hparams"] == [settings_record]
+        assert [json.loads(text.body) for text in batch.texts if text.kind == "hparams"] == [hparams_record]
 
 
 def test_rows_that_look_like_settings_are_points() -> None:

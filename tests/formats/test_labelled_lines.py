@@ -18,7 +18,7 @@ from rltui.logs.formats.printed_metrics.labelled_console import (
     holds_metrics,
 )
 from rltui.logs.formats.printed_metrics.line_items import items
-from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
+from rltui.logs.formats.printed_metrics.printed_hparams import printed_hparams
 from rltui.logs.formats.registry import REGISTRY
 from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
@@ -871,7 +871,7 @@ def test_lines_of_frameworks(line: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "settings"),
+    ("line", "hparams"),
     [
         (
             "{'LR': 0.00025, 'ENV_NAME': 'CartPole-v1', 'GAMMA': 0.99, 'DEBUG': True}",
@@ -895,10 +895,10 @@ def test_lines_of_frameworks(line: str, expected: str) -> None:
     ],
 )
 def test_settings_that_a_loop_prints_are_hyperparameters(
-    line: str, settings: dict[str, object] | None
+    line: str, hparams: dict[str, object] | None
 ) -> None:
     """A dictionary or a namespace with words or switches, in one line; nothing in it is evaluated."""
-    assert printed_settings(line) == settings
+    assert printed_hparams(line) == hparams
 
 
 def test_printed_settings_come_before_metrics(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ class PartReader(ReadFromStart):
         for key, value, at in new.values:
             self._records.add_value(key, value, at)
         if new.hparams:
-            self._records.add_settings(new.hparams)
+            self._records.add_hparams(new.hparams)
         if new.exit_code != self._reported_exit_code:
             self._reported_exit_code = new.exit_code
             self._records.add_exit_code(new.exit_code)

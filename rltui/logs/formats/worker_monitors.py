@@ -49,11 +49,11 @@ class _Rows:
 
     rank: int
     rows: list[Row] = field(default_factory=list)
-    settings: dict[str, object] = field(default_factory=dict)
+    hparams: dict[str, object] = field(default_factory=dict)
 
-    def add_settings(self, record: dict[str, object]) -> None:
+    def add_hparams(self, record: dict[str, object]) -> None:
         """Keep the environment, which is that of all workers."""
-        self.settings = record
+        self.hparams = record
 
     def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
         """Add an episode. at: steps of the worker and wall time."""
@@ -226,7 +226,7 @@ class WorkersRun(Part[MonitorsRead]):
             progress.offsets[rank] += len(data)
             new.bytes_read += len(data)
             progress.pending += taken.rows
-            new.hparams |= taken.settings
+            new.hparams |= taken.hparams
             if ends[rank] > offset + size:  # there is more
                 reached = min(reached, max((row[0] for row in taken.rows), default=0))
         ready = [row for row in progress.pending if row[0] <= reached]

@@ -43,7 +43,7 @@ def _walk(
                 yield from _statistics(tag, summary)
             elif depth < NESTING:
                 yield from _walk(f"{tag}/", value, skip, depth + 1)
-        elif isinstance(value, list) and not tag.startswith(log_keys().settings_prefixes):
+        elif isinstance(value, list) and not tag.startswith(log_keys().hparam_prefixes):
             summary = statistics(value)
             if summary is not None:
                 yield from _statistics(tag, summary)
@@ -75,17 +75,17 @@ def _table_of_counts(record: Mapping[str, object]) -> tuple[float, float, float]
     return (weighted / total, min(values), max(values)) if total else None
 
 
-def is_declared_settings(record: Mapping[str, object]) -> bool:
+def is_declared_hparams(record: Mapping[str, object]) -> bool:
     """Whether a record declares that it contains settings: `"type": "config"`, `{"config": {...}}`."""
-    names = log_keys().settings_names
-    for key in log_keys().settings_kinds:
+    names = log_keys().hparam_names
+    for key in log_keys().hparam_kinds:
         kind = record.get(key)
         if isinstance(kind, str) and kind.lower() in names:
             return True
     return len(record) <= 3 and any(isinstance(record.get(key), dict) for key in names)
 
 
-def looks_like_settings(record: Mapping[str, object]) -> bool:
+def looks_like_hparams(record: Mapping[str, object]) -> bool:
     """Whether at most half of the values of a record without a step are numbers, as in settings."""
     numbers = sum(type(value) in (int, float) for value in record.values())
     return 2 * numbers <= len(record)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch, Text
 from rltui.logs.records import doubtful_step, record_keys
-from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings
+from rltui.logs.records.flatten import is_declared_hparams, is_summary, looks_like_hparams
 from rltui.logs.records.parse_number import ratio, rounded_step, step_of, wall_time
 from rltui.logs.records.record_columns import NUMBERS, RecordColumns
 from rltui.logs.records.tag_table import TagTable
 
 _MAX_KEY_SETS = 4096  # cached; a log may have new keys in each record
 _MAX_WRITERS = 256  # of one file that are distinguished
-_MAX_SETTINGS = 1 << 20  # characters of settings that are reported
+_MAX_HPARAMS = 1 << 20  # characters of settings that are reported
 
 Writer = tuple[tuple[str, str | int], ...]  # labels of one of several writers, by key
 
@@ -80,7 +80,7 @@ class RecordBatcher:
         self._step = 0  # of the latest record
         self._records = 0
         self._total = ""
-        self._settings = ""  # that were added last
+        self._hparams = ""  # that were added last
         self._undecided: Mapping[str, object] | None = None  # the first record, if it looks like settings
         self._are_rows = False  # records that look like settings are repeated, so they are none
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
@@ -304,10 +304,10 @@ class RecordBatcher:
         if self._preview:
             return None
         first = not self._records
-        if is_declared_settings(record):
-            self.add_settings(record)
+        if is_declared_hparams(record):
+            self.add_hparams(record)
             return None
-        if first and not self._are_rows and looks_like_settings(record):
+        if first and not self._are_rows and looks_like_hparams(record):
             self._undecided = record
             return None
         if self._explicit:
@@ -324,16 +324,16 @@ class RecordBatcher:
             self._are_rows = True
             self.add(first)
         else:
-            self.add_settings(first)
+            self.add_hparams(first)
 
-    def add_settings(self, record: Mapping[str, object]) -> None:
+    def add_hparams(self, record: Mapping[str, object]) -> None:
         """Add hyperparameters, unless they are those that were added last."""
         try:
             body = json.dumps(record, default=str, skipkeys=True)
         except (ValueError, RecursionError):
             return
-        if body != self._settings and len(body) <= _MAX_SETTINGS:
-            self._settings = body
+        if body != self._hparams and len(body) <= _MAX_HPARAMS:
+            self._hparams = body
             self._texts.append(Text("config", self._step, math.nan, "hparams", body))
 
     def add_exit_code(self, code: str) -> None:

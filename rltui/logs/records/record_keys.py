@@ -71,9 +71,9 @@ class LogKeys(NamedTuple):
     wall_time_axes: frozenset[str]  # that are no series if they are the wall time
     planned_steps: Mapping[str, str]
     doubtful_steps: DoubtfulSteps
-    settings_names: frozenset[str]
-    settings_kinds: tuple[str, ...]
-    settings_prefixes: tuple[str, ...]
+    hparam_names: frozenset[str]
+    hparam_kinds: tuple[str, ...]
+    hparam_prefixes: tuple[str, ...]
     summary: tuple[str, ...]
     history_words: frozenset[str]  # of the name of a list of records, and of none of its series
     samples: SampleKeys

@@ -74,7 +74,7 @@ def _report(report: RunReport, theme: Theme) -> Iterator[str]:
         yield '<div class="grid">'
         yield from (_chart(row, report, theme, SMALL) for row in report.rows)
         yield "</div>"
-    yield from _settings(report)
+    yield from _hparams(report)
     if report.problems:
         yield "<h2>Files and data</h2><ul>"
         for problem in report.problems[:MAX_PROBLEMS]:
@@ -117,7 +117,7 @@ def _chart(row: Row, report: RunReport, theme: Theme, size: tuple[int, int]) -> 
     return "" if picture is None else pictures_svg([picture], theme, *size)
 
 
-def _settings(report: RunReport) -> Iterator[str]:
+def _hparams(report: RunReport) -> Iterator[str]:
     key: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     for row in report.hparams_pane.hparams:

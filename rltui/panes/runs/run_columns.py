@@ -157,13 +157,13 @@ _ALIASES = {"run": "name", "last_step": "step", "done": "share", "written": "age
 def column_named(name: str) -> RunColumn | None:
     """A column by its id, its heading, or `setting:KEY` and `metric:KEY`; None if there is none."""
     if name.startswith(HPARAM):
-        return _setting(name)
+        return _hparam_column(name)
     if name.startswith(METRIC):
         return _metric(name)
     return _BY_ID.get(_ALIASES.get(name, name))
 
 
-def _setting(name: str) -> RunColumn:
+def _hparam_column(name: str) -> RunColumn:
     key = name.removeprefix(HPARAM)
     logged = _metric(f"{METRIC}{key}")  # for settings that are only logged as a metric, as `lr` often is
 

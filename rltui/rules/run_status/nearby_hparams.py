@@ -104,10 +104,10 @@ class _FileTest:
 
     def __call__(self, data: bytes) -> bool:
         self.environment = self.environment or environment_in_file(data)
-        self.beyond = self.beyond or _settings_test()(data)
+        self.beyond = self.beyond or _bytes_test()(data)
         return self.beyond or plan_pattern().search(data) is not None
 
 
 @cache
-def _settings_test() -> BytesTest:
+def _bytes_test() -> BytesTest:
     return bytes_test(rulebook())

@@ -32,7 +32,7 @@ class HParamsThread:
         self._asked: dict[str, tuple[str, ...]] = {}
         self._nearby: dict[str, tuple[tuple[str, ...], float, NearbyHParams]] = {}  # as `_found`
         self._nearby_asked: dict[str, Run] = {}
-        self._settings, self._settings_since = NearbyHParamsLookup(()), -MAX_AGE_SECONDS
+        self._lookup, self._lookup_since = NearbyHParamsLookup(()), -MAX_AGE_SECONDS
 
     def spans_of(self, view: RunView) -> LoggedSpans:
         """The spans of steps near a run's logs; requested if they are unknown or old."""
@@ -116,11 +116,11 @@ class HParamsThread:
     def _look_nearby(self, run: Run) -> float:
         """Read what files near the logs of one run say; folders shared by runs are read once a minute."""
         now = time.monotonic()
-        if now - self._settings_since > MAX_AGE_SECONDS:
-            self._settings, self._settings_since = NearbyHParamsLookup(self.logdirs), now
+        if now - self._lookup_since > MAX_AGE_SECONDS:
+            self._lookup, self._lookup_since = NearbyHParamsLookup(self.logdirs), now
         paths = tuple(source.path for source in list(run.sources.values()) if source.format)
         try:
-            found = self._settings.of(run)
+            found = self._lookup.of(run)
         except Exception as error:  # noqa: BLE001 (the same edge)
             crash.report(error)
             found = NO_NEARBY_HPARAMS

@@ -32,7 +32,7 @@ from rltui.logs.records.record_batcher import RecordBatcher
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field over several lines
 _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not overflow the sum
-_MOST_SETTINGS_ROWS = 1  # whole rows after which rows may lack their last cells
+_MOST_HPARAM_ROWS = 1  # whole rows after which rows may lack their last cells
 _MIN_ITEMS = 3  # rows with distinct names in a table that has items in place of steps
 _MOST_WORDS = 3  # of the name of a single column; more are a sentence
 _MOST_CLASSES = 10  # different integers that are labels or marks, if each is there twice on average
@@ -136,7 +136,7 @@ class CsvParser(LineParser):
         rows, any of the cells may be missing.
         """
         previous, self._short = self._short, None
-        if self._whole_rows > _MOST_SETTINGS_ROWS:
+        if self._whole_rows > _MOST_HPARAM_ROWS:
             self.skipped.add_line(line, offset)
         elif len(cells) == self._short_width:
             self._add(header.padded(cells), records)
@@ -201,7 +201,7 @@ class CsvParser(LineParser):
             self._start = float(comment["t_start"])
             self._elapsed = -math.inf
             if isinstance(comment.get("env_id"), str):
-                records.add_settings({"env_id": comment["env_id"]})
+                records.add_hparams({"env_id": comment["env_id"]})
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             if self._header is None and not self._monitor:
                 self._title = line.lstrip(b"# ")  # a comment without a start time: perhaps the names
@@ -289,7 +289,7 @@ def _matches(name: str, head: bytes) -> bool:
         name, steps, [record.get(steps[0]) for record in header.records(lines[1:-1])]
     ):
         return False
-    if not steps and (_is_data_set(name, numbers) or _is_of_settings(name, numbers, head, lines[count:])):
+    if not steps and (_is_data_set(name, numbers) or _is_of_hparams(name, numbers, head, lines[count:])):
         return False
     typical = log_file_names.is_telling(log_file_names.without_vague_words(name)) or not numbers
     if not (steps or typical or _has_metric(numbers)):
@@ -308,7 +308,7 @@ def _has_metric(columns: Sequence[str]) -> bool:
     return any(known.column.search(each) or known.telling.search(each.lower()) for each in columns)
 
 
-def _is_of_settings(name: str, numbers: Sequence[str], head: bytes, below: Sequence[bytes]) -> bool:
+def _is_of_hparams(name: str, numbers: Sequence[str], head: bytes, below: Sequence[bytes]) -> bool:
     """Whether a table without steps has a single row, of settings and not the first one of a log.
 
     below: the lines of `head` below that row. Names that trainers give their logs are not of settings.

@@ -26,7 +26,7 @@ class RecordSink(Protocol):
         """Add one record. at: its step and wall time, if the format knows them better than its keys."""
         ...
 
-    def add_settings(self, record: dict[str, object]) -> None:
+    def add_hparams(self, record: dict[str, object]) -> None:
         """Add hyperparameters."""
         ...
 

@@ -33,8 +33,8 @@ from rltui.logs.formats.printed_metrics.line_items import (
     line_of,
     words,
 )
+from rltui.logs.formats.printed_metrics.printed_hparams import printed_hparams
 from rltui.logs.formats.printed_metrics.printed_outline import PrintedOutline
-from rltui.logs.formats.printed_metrics.printed_settings import printed_settings
 from rltui.logs.formats.printed_metrics.printed_tables import PrintedTables
 from rltui.logs.log_file_names import names
 from rltui.logs.records.doubtful_step import MOST_HELD, Doubt, doubt_of, is_justified
@@ -354,7 +354,7 @@ class LabelledParser(LineParser):
         super().__init__(path)
         self._lines = LabelledLines()
         self._has_metrics = False
-        self._may_have_settings = True  # until they, or metrics, were printed
+        self._may_have_hparams = True  # until they, or metrics, were printed
         self._fractions = 0  # printed so far, of the first `_ENOUGH_FRACTIONS`
         self._is_precise = False  # one of them had all of its digits
 
@@ -362,12 +362,12 @@ class LabelledParser(LineParser):
         """Add the accepted records, and hyperparameters before them; all other lines are ignored."""
         for line in lines:
             text = line.decode("utf-8", "replace")
-            if self._may_have_settings and (settings := printed_settings(text)) is not None:
-                self._may_have_settings = False
-                records.add_settings(settings)
+            if self._may_have_hparams and (hparams := printed_hparams(text)) is not None:
+                self._may_have_hparams = False
+                records.add_hparams(hparams)
                 continue
             for step, numbers in self._lines.feed(text):
-                self._has_metrics, self._may_have_settings = True, False
+                self._has_metrics, self._may_have_hparams = True, False
                 self._note_digits(numbers)
                 records.add(numbers, at=(step, math.nan))
         if self._has_metrics:

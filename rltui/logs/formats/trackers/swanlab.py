@@ -132,7 +132,7 @@ class SwanlabReader(MessageReader):
         names = {1: "project", 4: "name", 5: "description", 6: "group", 10: "id"}
         texts_by_field = texts(data, begin, end).items()
         about = {names[number]: text for number, text in texts_by_field if number in names}
-        self._records.add_settings({"swanlab": about})
+        self._records.add_hparams({"swanlab": about})
 
     def _take_json(self, payload: bytes) -> None:
         """One record of version 1: a JSON line with its model."""
@@ -151,7 +151,7 @@ class SwanlabReader(MessageReader):
             self._add_scalar(data["key"], step, iso_time(str(metric.get("create_time"))), float(value))
         elif model == "Experiment":
             keys = ("id", "name", "description", "tags")
-            self._records.add_settings({"swanlab": {key: data[key] for key in keys if data.get(key)}})
+            self._records.add_hparams({"swanlab": {key: data[key] for key in keys if data.get(key)}})
         elif model == "Column" and data.get("column_class") == "SYSTEM":
             self._system.add(data["key"])
         elif model == "Footer":

@@ -120,7 +120,7 @@ class WandbReader(MessageReader):
                 name = _name(key)
                 if name.partition("/")[0] != "_wandb":
                     _set_nested(self._config, name, orjson.loads(value))
-        self._records.add_settings(self._config)
+        self._records.add_hparams(self._config)
 
     def _run(self, data: bytes, begin: int, end: int) -> None:
         about: dict[str, object] = {}
@@ -137,7 +137,7 @@ class WandbReader(MessageReader):
         if tags:
             about["tags"] = tags
         self._config["wandb"] = about
-        self._records.add_settings(self._config)
+        self._records.add_hparams(self._config)
 
     def _exit(self, data: bytes, begin: int, end: int) -> None:
         self._records.add_exit_code(str(integers(data, begin, end).get(1, 0)))

@@ -15,7 +15,7 @@ _CLASS = r"(?:Namespace|\w{0,30}(?:Args|Arguments|Config|Params))"
 _LINE = regex(rf"^(?:[\w ]{{1,30}}[:=]\s*)?({_CLASS}\(.*\)|\{{.*\}})\s*$")
 
 
-def printed_settings(line: str) -> dict[str, object] | None:
+def printed_hparams(line: str) -> dict[str, object] | None:
     """The hyperparameters that a line prints; None for other lines.
 
     A dictionary of numbers alone is a row of metrics, so there must be a word or a switch among the values.
@@ -26,16 +26,14 @@ def printed_settings(line: str) -> dict[str, object] | None:
         node = ast.parse(found[1], mode="eval").body
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
-    settings = dict(_settings(node))
-    if not _MESSAGE_KEYS.isdisjoint(settings):
+    hparams = dict(_hparams(node))
+    if not _MESSAGE_KEYS.isdisjoint(hparams):
         return None
-    words = any(
-        isinstance(value, bool | str) and not _is_text_of_number(value) for value in settings.values()
-    )
-    return settings if len(settings) >= FEWEST and words else None
+    words = any(isinstance(value, bool | str) and not _is_text_of_number(value) for value in hparams.values())
+    return hparams if len(hparams) >= FEWEST and words else None
 
 
-def _settings(node: ast.expr) -> Iterator[tuple[str, object]]:
+def _hparams(node: ast.expr) -> Iterator[tuple[str, object]]:
     pairs: Iterable[tuple[object, ast.expr]] = ()
     if isinstance(node, ast.Call):
         pairs = [(each.arg, each.value) for each in node.keywords]
