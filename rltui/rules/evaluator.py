@@ -385,7 +385,9 @@ class Evaluator:
 
         Empty also for few points, since an outcome may be logged only when the first episode ends.
         """
-        evaluated = [each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recordings]
+        evaluated = [
+            each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recording_rules
+        ]
         points = max((each.ticks.points for each in evaluated), default=0)
         outcomes = metric_roles().outcomes
         known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in evaluated)

@@ -47,7 +47,7 @@ class Rulebook(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
-        """The rules on a metric, including recordings."""
+        """The rules on a metric, including recording rules."""
         return tuple(rule for rule in self.rules.values() if canonical in rule.metrics)
 
 

@@ -139,19 +139,19 @@ def test_what_is_said_between_two_evaluations_is_of_the_newest_points() -> None:
 @pytest.mark.parametrize("points", [CAP + 1, CAP + 100, 2 * CAP + 100, 5 * CAP])
 @pytest.mark.parametrize("offset", [0, 1, 2, 3])
 def test_a_waiting_rule_is_evaluated_at_ticks_before_they_were_joined(offset: int, points: int) -> None:
-    """A recording first asked for after 512 points gives the same result as one asked for at each point."""
+    """A recording rule first asked for after 512 points gives the same as one asked for at each point."""
     rule = rulebook().rules["explained-variance-zero"]
     steps = np.arange(points)
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(len(steps))
     values[200:300] *= 0.01
     past = []
     for size in (len(steps), 1):
-        evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, offset, Rules(recordings=(rule,)))
+        evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, offset, Rules(recording_rules=(rule,)))
         with np.errstate(invalid="ignore", divide="ignore"):
             for at in range(0, len(steps), size):
                 evaluated.feed(steps[at : at + size], values[at : at + size])
-            evaluated.settle(evaluated.recordings[0])
-        past.append(evaluated.recordings[0].past)
+            evaluated.settle(evaluated.recording_rules[0])
+        past.append(evaluated.recording_rules[0].past)
     assert past[0] and past[0] == past[1]
 
 
@@ -187,13 +187,13 @@ def test_ticks_do_not_depend_on_how_points_are_cut(size: int) -> None:
 
 @pytest.mark.parametrize("every", [1, 3, CAP])
 def test_a_recording_is_the_same_however_often_it_is_asked_for(every: int) -> None:
-    """A recording that was asked for is evaluated at the next tick, then waits again, and misses nothing."""
+    """A recording rule that was asked for is evaluated at the next tick, waits again, and misses nothing."""
     rule = rulebook().rules["explained-variance-zero"]
     values = 0.5 + 0.05 * np.random.default_rng(0).standard_normal(CAP + 60)
     values[200:300] *= 0.01
     values[6:18:3] = 0.0  # it may hold there
-    evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
-    state = evaluated.recordings[0]
+    evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recording_rules=(rule,)))
+    state = evaluated.recording_rules[0]
     waited = []
     with np.errstate(invalid="ignore", divide="ignore"):
         for at in range(len(values)):
@@ -212,8 +212,8 @@ def test_a_recording_that_surely_does_not_hold_waits_although_it_is_asked_for() 
     """While it cannot hold it is not evaluated at each question; it misses nothing when it can."""
     rule = rulebook().rules["reward-dead"]
     assert rule.kind in IDLE_RANGES
-    evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recordings=(rule,)))
-    state = evaluated.recordings[0]
+    evaluated = RuledTicks(Ticks("x", rule.metrics[0]), False, 0, Rules(recording_rules=(rule,)))
+    state = evaluated.recording_rules[0]
     for at in range(100):
         evaluated.feed(np.array([at]), np.array([1 + at % 7.0 if at < 60 else 0.0]))
         evaluated.ask(state)
@@ -427,7 +427,7 @@ def test_after_a_join_one_waiting_rule_is_settled_per_step() -> None:
     for k in range(CAP - 1, CAP + 150):
         evaluator.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
         waits = [state for each in evaluator.series.values() for state in each.ruled.unsettled]
-        left.append(sum(state.recording for state in waits))
+        left.append(sum(state.is_recording for state in waits))
     assert left[0] > 10
     assert {before - after for before, after in pairwise(left)} == {0, 1}
     assert left[-1] == 0

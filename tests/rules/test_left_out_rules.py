@@ -21,7 +21,7 @@ MEAN = np.where(np.arange(POINTS) < POINTS // 2, RISE, 0.1) + 0.02 * DRAW.standa
 def states_of(evaluator: Evaluator) -> list[RuleState]:
     """The states of rules on the mean."""
     ruled = evaluator.series["reward.mean"].ruled
-    return [state for state in (*ruled.shown, *ruled.recordings) if state.rule.unless_logged]
+    return [state for state in (*ruled.shown, *ruled.recording_rules) if state.rule.unless_logged]
 
 
 def found(evaluator: Evaluator) -> list[tuple[str, int | None]]:

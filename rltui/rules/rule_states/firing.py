@@ -45,8 +45,8 @@ from rltui.rules.rulebook import JointCondition, Rulebook
 from rltui.run_context.hparams.hparams import HParam
 
 BEGINS = 0.1  # share of the steps of a log that may be missing before it
-# Share of the run so far for which recordings must have fired without a break to inhibit a symptom that held:
-# most tests of a gain hold for some time in noise, and symptoms would come and go with them.
+# Share of the run so far for which recording rules must have fired without a break to inhibit a symptom that
+# held: most tests of a gain hold for some time in noise, and symptoms would come and go with them.
 LASTING = 0.1
 COUNTED = frozenset({NON_FINITE, ENDED})  # kinds without periods
 Groups = tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
@@ -73,14 +73,16 @@ class JudgedSeries:
         self.evaluated += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._made_of = len(series), len(derived)
         self._short = [each.ticks for each in self.evaluated if each.ticks.n < START]
-        self.states: list[RuleState | UserRuleState] = []  # without recordings and rules judged elsewhere
+        self.states: list[
+            RuleState | UserRuleState
+        ] = []  # without recording rules and rules judged elsewhere
         self.states += [state for each in series.values() for state in each.user_states]
-        self.recordings: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
+        self.recording_rules: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
         for each in self.evaluated:
             self.states += [state for state in each.shown if not state.left_out]
-            for state in each.recordings:
+            for state in each.recording_rules:
                 if not state.left_out:
-                    self.recordings.setdefault(state.rule.id, []).append((each, state))
+                    self.recording_rules.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without derived series
         known = {each.ticks.canonical for each in self._tags}
         self.joint = {
@@ -180,8 +182,8 @@ class FiringState:
     def __init__(self, series: JudgedSeries, *, run_over: bool = False) -> None:
         self.series = series
         self._run_over = run_over
-        self.firing: dict[str, list[Firing]] = {}  # by rule; recordings only after they were asked for
-        self._unasked = dict(series.recordings)
+        self.firing: dict[str, list[Firing]] = {}  # by rule; recording rules only after they were asked for
+        self._unasked = dict(series.recording_rules)
         self._joint = set(series.joint)  # those not asked for
         causes: list[RuleState | UserRuleState] = []
         for state in self._states():
@@ -195,7 +197,7 @@ class FiringState:
         self._keep_causes(causes)
 
     def of(self, rule_id: str) -> Sequence[Firing]:
-        """The firings of a rule, which is evaluated if it is a recording."""
+        """The firings of a rule, which is evaluated if it is a recording rule."""
         for each, state in self._unasked.pop(rule_id, ()):
             each.ask(state)
             self._add(state)
@@ -235,7 +237,7 @@ class FiringState:
                     self.firing.setdefault(state.rule.id, []).extend([found] if found is not None else [])
 
     def _states(self) -> list[RuleState | UserRuleState]:
-        """The states with present or past periods, without those of recordings."""
+        """The states with present or past periods, without those of recording rules."""
         return [
             state
             for state in self.series.states
@@ -253,7 +255,7 @@ class FiringState:
         return {*self.firing, *self._unasked, *self._joint}
 
     def applying(self, rule_ids: Sequence[str], held: int) -> list[Firing]:
-        """The firings of some rules, without rules that a recording inhibits; `held` as for `lets`.
+        """The firings of some rules, without rules that a recording rule inhibits; `held` as for `lets`.
 
         A rule that is inhibited by a finding is only redundant, and may still be part of a symptom.
         """
@@ -261,8 +263,10 @@ class FiringState:
         for rule_id in rule_ids:
             if firings := self.of(rule_id):
                 by = firings[0].rule.inhibited_by
-                recordings = [name for name in by if (other := self.of(name)) and not other[0].rule.shown]
-                if not recordings or self._lets(recordings, recordings, held):
+                recording_rules = [
+                    name for name in by if (other := self.of(name)) and not other[0].rule.shown
+                ]
+                if not recording_rules or self._lets(recording_rules, recording_rules, held):
                     found += firings
         return found
 
@@ -300,7 +304,7 @@ class FiringState:
     def lets(self, rule_ids: Sequence[str], held: int) -> bool:
         """Whether none of some rules inhibits, or makes a remark of, what has held since a step.
 
-        Recordings that began to fire later do so only after a share of the run, through which one of
+        Recording rules that began to fire later do so only after a share of the run, through which one of
         them or another fired.
         """
         if not self.any(rule_ids):
@@ -315,7 +319,7 @@ class FiringState:
         return self._covered_since(rule_ids) > max(held, self._last - LASTING * self._length)
 
     def _covered_since(self, rule_ids: Sequence[str]) -> float:
-        """The step since which one recording or another among some has fired without a break."""
+        """The step since which one recording rule or another among some has fired without a break."""
         began: float = self._last
         for held, end in sorted(chain(*map(self._spans, rule_ids)), key=itemgetter(1), reverse=True):
             if end < began:
@@ -324,13 +328,15 @@ class FiringState:
         return began
 
     def _spans(self, rule_id: str) -> list[tuple[int, int]]:
-        """First and last step of each time in which a recording fired, and so did a rule that it requires."""
+        """First and last step of each time that a recording rule fired, as did a rule that it requires."""
         self.of(rule_id)  # its periods are those of the last evaluation
-        states = [state for _, state in self.series.recordings.get(rule_id, ())]
+        states = [state for _, state in self.series.recording_rules.get(rule_id, ())]
         periods = [each for state in states for each in (*state.past, state.period) if each and each.firing]
         spans = [(each.held_from, each.resolved_step or self._last) for each in periods]
         required = [name for state in states[:1] for name in state.rule.requires]
-        if not required or any(name not in self.series.recordings and self.of(name) for name in required):
+        if not required or any(
+            name not in self.series.recording_rules and self.of(name) for name in required
+        ):
             return spans
         others = list(chain(*map(self._spans, required)))
         both = ((max(a, c), min(b, d)) for a, b in spans for c, d in others)
@@ -350,7 +356,7 @@ class FiringState:
 
     def shown(self) -> list[str]:
         """The rules that fire and are findings."""
-        firing = list(self.firing.items())  # a copy, since asking for recordings adds to it
+        firing = list(self.firing.items())  # a copy, since asking for recording rules adds to it
         return [rule_id for rule_id, firings in firing if self.shows(firings[0].rule)]
 
     def resolved(self) -> Iterator[tuple[Rule, Ticks, ActivePeriod | NonFinitePeriod]]:

@@ -18,10 +18,10 @@ from rltui.rules.user_rules import user_rules
 
 
 class Rules(NamedTuple):
-    """Rules on one series: those that are always evaluated, and recordings, evaluated on demand."""
+    """Rules on one series: those that are always evaluated, and recording rules, evaluated on demand."""
 
     shown: tuple[Rule, ...] = ()
-    recordings: tuple[Rule, ...] = ()
+    recording_rules: tuple[Rule, ...] = ()
 
     @classmethod
     def of(cls, rules: Iterable[Rule]) -> Rules:

@@ -50,13 +50,13 @@ class RuleState:
     """One rule on one series."""
 
     __slots__ = (
-        "_idle_range_of", "asked", "carries", "idle_range", "kind", "left_out", "past", "period",
-        "recording", "rule", "ticks", "waiting",
+        "_idle_range_of", "asked", "carries", "idle_range", "is_recording", "kind", "left_out", "past",
+        "period", "rule", "ticks", "waiting",
     )  # fmt: skip
 
-    def __init__(self, rule: Rule, ticks: Ticks, *, recording: bool = False) -> None:
+    def __init__(self, rule: Rule, ticks: Ticks, *, is_recording: bool = False) -> None:
         self.rule = rule
-        self.recording = recording
+        self.is_recording = is_recording
         self.kind = KINDS.get(rule.kind)  # None: evaluated from counts of the ticks, without a window
         self.carries = carries(rule)
         self._idle_range_of = IDLE_RANGES.get(rule.kind)
@@ -70,7 +70,7 @@ class RuleState:
         self.period: ActivePeriod | None = None
         self.past: tuple[ActivePeriod, ...] = ()
         self.waiting: Unseen | None = None  # None: it was evaluated at all ticks
-        self.asked = False  # whether a recording was asked for since it was evaluated
+        self.asked = False  # whether a recording rule was asked for since it was evaluated
 
     def find_idle_range(self, window: RollingWindow) -> IdleRange | None:
         """The range of new ticks in which the rule stays idle; None if it is not, or may not."""

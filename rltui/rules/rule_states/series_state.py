@@ -31,7 +31,7 @@ class RuledTicks:
 
     - Most rules hold at no moment of most runs, and have a range of ticks in which that does not change
       (`IdleRange`). Such rules rest: a new tick is compared with the common range of all of them.
-    - Recordings, rules that are not findings, wait until they are asked for. In a run in which nothing fires
+    - Recording rules, which are no findings, wait until they are asked for. In a run in which nothing fires
       that depends on them, they never are.
     - Rules are left out while another metric is judged instead (`unless_logged`). If it no longer is, since
       its points were superseded, all rules are evaluated again at the ticks that are held.
@@ -43,7 +43,7 @@ class RuledTicks:
 
     __slots__ = (
         "_active", "_idle_range", "_logged", "_moment_offset", "_replaceable", "_resting", "_unjoined",
-        "held_out", "recordings", "shown", "ticks", "unsettled",
+        "held_out", "recording_rules", "shown", "ticks", "unsettled",
     )  # fmt: skip
 
     def __init__(
@@ -59,15 +59,17 @@ class RuledTicks:
         self.held_out = held_out
         self._moment_offset = moment_offset
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
-        self.recordings = [RuleState(rule, ticks, recording=True) for rule in rules.recordings]
-        ticks.notes_spread = any(rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recordings))
+        self.recording_rules = [RuleState(rule, ticks, is_recording=True) for rule in rules.recording_rules]
+        ticks.notes_spread = any(
+            rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recording_rules)
+        )
         # Rules that have not been evaluated at all ticks before the last join.
         self.unsettled: dict[RuleState, Unseen] = {}
         self._unjoined = ticks
         self._logged = logged
         self._replaceable = [
             (state, instead)
-            for state in (*self.shown, *self.recordings)
+            for state in (*self.shown, *self.recording_rules)
             if (instead := state.rule.unless_logged.get(ticks.canonical or ""))
         ]
         for state, instead in self._replaceable:
@@ -76,10 +78,10 @@ class RuledTicks:
 
     def _activate(self) -> None:
         """Evaluate all rules at the next moment."""
-        # Rules that are evaluated at each moment, and recordings that have not begun to wait.
+        # Rules that are evaluated at each moment, and recording rules that have not begun to wait.
         self._active = [
             state
-            for state in (*self.shown, *self.recordings)
+            for state in (*self.shown, *self.recording_rules)
             if state.kind is not None and not state.left_out
         ]
         for state in self._active:
@@ -132,7 +134,7 @@ class RuledTicks:
             self._evaluate_again(self.ticks.last_step + 1)
 
     def ask(self, state: RuleState) -> None:
-        """Evaluate a recording on demand. It is also evaluated at the next ticks, and then waits again."""
+        """Evaluate a recording rule on demand. It is also evaluated at the next ticks, then waits again."""
         if state in self.unsettled or (state.waiting is not None and state.idle_range is None):
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 self._catch_up(state)
@@ -214,7 +216,7 @@ class RuledTicks:
             idle_range, state.idle_range = state.idle_range, None
             if idle_range is not None and self._within(idle_range, begun):
                 self._add_resting(state, idle_range)
-            elif not state.recording:
+            elif not state.is_recording:
                 self._active.append(state)
             elif state.waiting is None:
                 state.waiting = begun, {}
@@ -230,12 +232,12 @@ class RuledTicks:
         return limits.lowest <= lowest and highest <= limits.highest and held.n < limits.until
 
     def _settle_all(self) -> None:
-        for state in (*self.shown, *self.recordings):
+        for state in (*self.shown, *self.recording_rules):
             self.settle(state)
 
     def _evaluate(self, begun: int) -> None:
         """Evaluate the rules at the ticks from `begun` on."""
-        if not self.shown and not self.recordings:
+        if not self.shown and not self.recording_rules:
             return
         if self._resting and not self._within(self._idle_range, begun):
             self._wake(begun)
@@ -248,7 +250,7 @@ class RuledTicks:
         """Keep the present ticks for waiting rules, before they are joined."""
         while self.unsettled:
             self.settle_next()
-        for state in (*self.shown, *self.recordings):
+        for state in (*self.shown, *self.recording_rules):
             if state.waiting is not None:
                 self.unsettled[state], state.waiting = state.waiting, None
         if self.unsettled:
@@ -260,12 +262,12 @@ class RuledTicks:
         active, self._active = self._active, []
         if self.unsettled:
             for state in active:
-                if state.asked or not state.recording:
+                if state.asked or not state.is_recording:
                     self._settle_joined(state)
         unseen, joins = (begun, dict(self.ticks.marks)), self.ticks.n == CAP
         for state in active:
-            # Recordings do not begin to wait just before ticks are joined, which would need a copy of them.
-            if state.recording and not state.asked and (state.waiting is not None or not joins):
+            # Recording rules do not begin to wait just before ticks are joined: that would need a copy.
+            if state.is_recording and not state.asked and (state.waiting is not None or not joins):
                 state.waiting = state.waiting or unseen
             elif state.waiting is not None:
                 self._catch_up(state)
@@ -291,7 +293,7 @@ class RuledTicks:
 
     def _evaluate_again(self, step: int) -> None:
         """Evaluate all rules again at the ticks that are held, all of which are below a step."""
-        states = (*self.shown, *self.recordings)
+        states = (*self.shown, *self.recording_rules)
         for state in states:
             state.rewind(step)
         pasts = [state.past for state in states]
