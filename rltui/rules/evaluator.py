@@ -200,17 +200,17 @@ class Evaluator:
         return ratios + [each.ruled for each in self._step_times]
 
     def _begin(self, tag: str) -> None:
-        plan = self._selection.of(tag)
-        series = self.series[tag] = SeriesState(plan, len(self.series), self._logged)
-        if not plan.held_out and plan.canonical in self._selection.instead:
+        tag_rules = self._selection.of(tag)
+        series = self.series[tag] = SeriesState(tag_rules, len(self.series), self._logged)
+        if not tag_rules.held_out and tag_rules.canonical in self._selection.instead:
             self._awaited.add(tag)
-        for rule in plan.numerator_of:
-            self._ratio(rule, plan.held_out).join(series, 0)
-        for rule in plan.denominator_of:
-            self._ratio(rule, plan.held_out).join(series, 1)
-        self._logs_step_time |= plan.is_step_time
-        if plan.marks_steps:
-            series.step_time = StepTimeState(tag, plan.moment_offset, self._selection.step_time_rules)
+        for rule in tag_rules.numerator_of:
+            self._ratio(rule, tag_rules.held_out).join(series, 0)
+        for rule in tag_rules.denominator_of:
+            self._ratio(rule, tag_rules.held_out).join(series, 1)
+        self._logs_step_time |= tag_rules.is_step_time
+        if tag_rules.marks_steps:
+            series.step_time = StepTimeState(tag, tag_rules.moment_offset, self._selection.step_time_rules)
             self._step_times.append(series.step_time)
 
     def _ratio(self, rule: Rule, held_out: bool) -> RatioState:
@@ -224,7 +224,7 @@ class Evaluator:
         instead = [
             each.ticks
             for each in self.series.values()
-            if not each.plan.held_out and each.plan.canonical in self._selection.instead
+            if not each.tag_rules.held_out and each.tag_rules.canonical in self._selection.instead
         ]
         self._awaited = {ticks.tag for ticks in instead if ticks.n < START}
         logged = {ticks.canonical for ticks in instead if ticks.canonical and ticks.n >= START}

@@ -29,7 +29,7 @@ def test_runs_that_log_alike_share_what_is_known_and_nothing_else() -> None:
     assert one.recognition is two.recognition
     assert one.names is two.names is not three.names
     first, second = one.evaluator.series["actor/entropy"], two.evaluator.series["actor/entropy"]
-    assert first.plan is second.plan
+    assert first.tag_rules is second.tag_rules
     assert first is not second
     assert (first.ticks.n, second.ticks.n, second.ticks.nonfinite_count) == (30, 0, 30)
     assert (one.evaluator.health, two.evaluator.health) == ("ok", "critical")

@@ -32,7 +32,7 @@ class Rules(NamedTuple):
         )
 
 
-class RulePlan(NamedTuple):
+class TagRules(NamedTuple):
     """The rules on a tag, and its conversion to the canonical scale; the same in every run."""
 
     tag: str
@@ -67,7 +67,7 @@ class RuleSelection:
         self._given = book
         self._names = names
         self._thresholds = config.thresholds if config is not None else ()
-        self._plans: dict[str, RulePlan] = {}
+        self._by_tag: dict[str, TagRules] = {}
 
     @cached_property
     def book(self) -> Rulebook:
@@ -104,19 +104,19 @@ class RuleSelection:
         """Rules on the time of a step, which may be derived from the wall times of points."""
         return Rules.of(self._by_metric.get(STEP_TIME, ()))
 
-    def of(self, tag: str) -> RulePlan:
-        """The plan of a tag; the same object for the same tag."""
-        plan = self._plans.get(tag)
-        if plan is None:
-            plan = self._plans[tag] = self._make(tag)
-        return plan
+    def of(self, tag: str) -> TagRules:
+        """The rules of a tag; the same object for the same tag."""
+        tag_rules = self._by_tag.get(tag)
+        if tag_rules is None:
+            tag_rules = self._by_tag[tag] = self._make(tag)
+        return tag_rules
 
-    def _make(self, tag: str) -> RulePlan:
+    def _make(self, tag: str) -> TagRules:
         name = self._names.name(tag)
         # A copy has no part in any rule: what it says is judged where it was first written.
         canonical, held_out = None if name.is_copy else name.canonical, name.held_out
         bounds = name.metric.bounds if name.metric is not None else None
-        plan = RulePlan(
+        tag_rules = TagRules(
             tag,
             canonical,
             held_out,
@@ -129,14 +129,14 @@ class RuleSelection:
             is_copy=name.is_copy,
         )
         if canonical is None or not name.main:
-            return plan
+            return tag_rules
         rules = [
             rule
             for rule in self._by_metric.get(canonical, ())
             if rule.applies.to(self._names.label, tag, held_out, canonical, name.comparable)
         ]
         nonzero = [rule for rule in rules if not rule.per and rule.skip_zeros]
-        return plan._replace(
+        return tag_rules._replace(
             rules=Rules.of(rule for rule in rules if not rule.per and not rule.skip_zeros),
             nonzero_rules=Rules.of(nonzero) if nonzero else None,
             numerator_of=tuple(rule for rule in rules if rule.per),

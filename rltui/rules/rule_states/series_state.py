@@ -17,7 +17,7 @@ from rltui.rules.evaluated_series.ticks import CAP, START, Ticks, widest
 from rltui.rules.kinds import OF_WHOLE_RUNS, POINTS_COMPARED, IdleRange
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
-from rltui.rules.rule_states.rule_selection import RulePlan, Rules, moment_offset_of
+from rltui.rules.rule_states.rule_selection import Rules, TagRules, moment_offset_of
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 
@@ -342,7 +342,7 @@ class RatioState:
         if self.ruled is None:
             above, below = self._parts
             assert above is not None and below is not None
-            ticks = Ticks(above.plan.tag, above.plan.canonical, below.plan.tag)
+            ticks = Ticks(above.tag_rules.tag, above.tag_rules.canonical, below.tag_rules.tag)
             rules = Rules.of((self.rule,))
             self.ruled = RuledTicks(ticks, self._held_out, self._moment_offset, rules, self._logged)
         return self.ruled.feed(steps, values, late)
@@ -377,24 +377,30 @@ class SeriesState:
     """The states of all rules on one tag of a run."""
 
     __slots__ = (
-        "carried", "impossible", "nonzero", "number", "plan", "ratios", "ruled", "step_time", "unpaired",
+        "carried", "impossible", "nonzero", "number", "ratios", "ruled", "step_time", "tag_rules", "unpaired",
         "user_states", "waiting",
     )  # fmt: skip
 
-    def __init__(self, plan: RulePlan, number: int, logged: Set[str] = frozenset()) -> None:
+    def __init__(self, tag_rules: TagRules, number: int, logged: Set[str] = frozenset()) -> None:
         """`logged`: as for `RuledTicks`."""
-        self.plan = plan
+        self.tag_rules = tag_rules
         self.number = number  # of the series in its run
         self.ruled = RuledTicks(
-            Ticks(plan.tag, plan.canonical), plan.held_out, plan.moment_offset, plan.rules, logged
+            Ticks(tag_rules.tag, tag_rules.canonical),
+            tag_rules.held_out,
+            tag_rules.moment_offset,
+            tag_rules.rules,
+            logged,
         )
         self.nonzero: RuledTicks | None = None  # without zeros, for rules that skip them
-        if plan.nonzero_rules is not None:
-            ticks = Ticks(plan.tag, plan.canonical)
-            self.nonzero = RuledTicks(ticks, plan.held_out, plan.moment_offset, plan.nonzero_rules, logged)
+        if tag_rules.nonzero_rules is not None:
+            ticks = Ticks(tag_rules.tag, tag_rules.canonical)
+            self.nonzero = RuledTicks(
+                ticks, tag_rules.held_out, tag_rules.moment_offset, tag_rules.nonzero_rules, logged
+            )
         # Of an outcome, until it is known that values are not repeated.
-        self.carried = CarriedValues() if plan.canonical in metric_roles().outcomes else None
-        self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
+        self.carried = CarriedValues() if tag_rules.canonical in metric_roles().outcomes else None
+        self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in tag_rules.user_rules)
         self.ratios: tuple[tuple[RatioState, int], ...] = ()  # with the side of this series
         self.unpaired: list[RatioState] = []  # those whose other series has not begun
         self.waiting = Waiting()  # points for these
@@ -408,11 +414,11 @@ class SeriesState:
 
     def feed(self, steps: Ints, values: Floats, late: int) -> bool:
         """Add points on the scale of the log, in order of arrival; as `RuledTicks.feed`."""
-        plan = self.plan
-        if plan.scale != 1.0 or plan.offset != 0.0:
-            values = values * plan.scale + plan.offset
-        if plan.limits is not None:
-            self.impossible = impossible_values(plan.limits, steps, values, self.impossible)
+        tag_rules = self.tag_rules
+        if tag_rules.scale != 1.0 or tag_rules.offset != 0.0:
+            values = values * tag_rules.scale + tag_rules.offset
+        if tag_rules.limits is not None:
+            self.impossible = impossible_values(tag_rules.limits, steps, values, self.impossible)
         changed = self._judge(steps, values, late) or len(self.user_states) > 0
         if self.nonzero is not None:
             kept = values != 0

@@ -40,7 +40,7 @@ def diagnostics(
 
 
 def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
-    ticks, canonical = each.ticks, each.plan.canonical or ""
+    ticks, canonical = each.ticks, each.tag_rules.canonical or ""
     found = []
     if (
         ticks.nonfinite_count == ticks.points
@@ -56,8 +56,8 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
         message = f"{tag}: not finite at {count_of(ticks.nonfinite_count, 'point')}{first}"
         found.append(Problem("warning", "non-finite", where, message, count=ticks.nonfinite_count))
     odd = each.impossible
-    if odd is not None and each.plan.bounds is not None:
-        low, high = each.plan.bounds
+    if odd is not None and each.tag_rules.bounds is not None:
+        low, high = each.tag_rules.bounds
         least = LEAST_PERCENT if _may_be_no_share(canonical) else high
         if (low, high) == (0.0, 1.0) and least <= odd.worst <= 100.0 and 2 * odd.count > ticks.points:
             most = format_short(odd.worst)
@@ -93,7 +93,7 @@ def _vanished(where: str, series: Mapping[str, SeriesState], silence: Silence) -
             where,
             f"{ticks.tag}: not written any more since step {format_step(ticks.last_step)}",
         )
-        for ticks in ended((each.ticks for each in series.values() if not each.plan.is_copy), silence)
+        for ticks in ended((each.ticks for each in series.values() if not each.tag_rules.is_copy), silence)
     ]
 
 
