@@ -90,8 +90,8 @@ class RunPace(NamedTuple):
     last_wall: float | None  # since 1970, of the last point; of the last write to a file if not `dated`
     done: bool  # its log or tracker says that it has ended
     gone: bool  # its log files no longer exist
-    patience: float  # longest silence that is not a stall
-    given_up: float  # silence after which the run is taken as ended
+    stalled_after: float  # longest silence that is not a stall
+    ended_after: float  # silence after which the run is taken as ended
     gap: float | None  # usual time between steps
     pace: float | None  # per step, including pauses
     last_step: int | None
@@ -120,12 +120,12 @@ class RunPace(NamedTuple):
         if state == "ended":
             return self._silent_from() if self._silent_from() >= now else math.inf
         if state == "live":
-            return min(self.last_wall + self.patience, failure)
-        return min(self.last_wall + self.given_up, failure, now + age_lasts(now - self.last_wall))
+            return min(self.last_wall + self.stalled_after, failure)
+        return min(self.last_wall + self.ended_after, failure, now + age_lasts(now - self.last_wall))
 
     def reported_end(self) -> RunPace:
         """The same of a run whose console ends by reporting completion: its silence is not a stall."""
-        return self if self.done else self._replace(given_up=self.patience, complete=True)
+        return self if self.done else self._replace(ended_after=self.stalled_after, complete=True)
 
     def failed(self, at: float) -> RunPace:
         """The same of a run whose console ends with an exception, written at this time (since 1970)."""
@@ -151,11 +151,11 @@ class RunPace(NamedTuple):
         # Such are copies, and documents that are replaced at each step by a new file. Without a plan nothing
         # says that it should be live, and the age of its files is not that of the run.
         unknown = self.made_at_once and not self.dated and self.total is None
-        given_up = self.patience if unknown else self.given_up
+        ended_after = self.stalled_after if unknown else self.ended_after
         if self.done or self.gone or failed or age is None:
             state = "ended"
         else:
-            state = "live" if age <= self.patience else "stalled" if age <= given_up else "ended"
+            state = "live" if age <= self.stalled_after else "stalled" if age <= ended_after else "ended"
         eta = None
         if state == "live" and self.total and self.last_step is not None and self.pace is not None:
             eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
@@ -187,4 +187,4 @@ class RunPace(NamedTuple):
         """
         written = -math.inf if self.file_written is None else self.file_written
         points = -math.inf if self.last_wall is None else self.last_wall
-        return max(points + self.given_up, written + (COPIED_SECONDS if self.copied else self.given_up))
+        return max(points + self.ended_after, written + (COPIED_SECONDS if self.copied else self.ended_after))

@@ -49,19 +49,19 @@ def measured_pace(run: Run, total: int | None = None, nearby: Iterable[int] = ()
         progress = min(max(last / total, 0.0), 1.0)
     gap, longest, pace = _cadence(steps, walls)
     done = run.exit_code is not None or finished(run) or (progress is not None and progress >= 1.0)
-    patience = max(STALLED_SECONDS, STALLED_GAPS * (gap or 0.0), STALLED_PAUSES * (longest or 0.0))
-    given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
+    stalled_after = max(STALLED_SECONDS, STALLED_GAPS * (gap or 0.0), STALLED_PAUSES * (longest or 0.0))
+    ended_after = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * stalled_after)
     complete = False
     if total and last is not None:
         if total - last <= advance:  # many count from zero to one before the end
-            given_up = patience  # the rest is less than one interval of logging: no point is missing
+            ended_after = stalled_after  # the rest is less than one interval of logging: no point is missing
         complete = total - last <= max(advance, ROUNDED_SHARE * total)
     return RunPace(
         last_wall=_last_wall(run),
         done=done,
         gone=not done and all_gone(run),
-        patience=patience,
-        given_up=given_up,
+        stalled_after=stalled_after,
+        ended_after=ended_after,
         gap=gap,
         pace=pace if pace is not None and math.isfinite(pace) else None,
         last_step=last,
@@ -70,20 +70,20 @@ def measured_pace(run: Run, total: int | None = None, nearby: Iterable[int] = ()
         exit_code=run.exit_code or 0,
         complete=complete,
         file_written=max(_file_times(run), default=None),
-        copied=_is_copied(run, given_up),
+        copied=_is_copied(run, ended_after),
         dated=math.isfinite(run.last_written),
         made_at_once=_made_at_once(run, COPIED_SECONDS),
     )
 
 
-def _is_copied(run: Run, given_up: float) -> bool:
-    """Whether its log files were created `given_up` seconds after its last point, and written at once.
+def _is_copied(run: Run, ended_after: float) -> bool:
+    """Whether its log files were created `ended_after` seconds after its last point, and written at once.
 
     The run had been silent for that long then, so that it is over if nobody writes to the copy. A log that is
     mirrored as a new file again and again is no copy before that.
     """
     return _made_at_once(run, WRITTEN_AT_ONCE) and all(
-        each > run.last_wall + given_up for each in _creation_times(run)
+        each > run.last_wall + ended_after for each in _creation_times(run)
     )
 
 
