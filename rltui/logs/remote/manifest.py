@@ -98,19 +98,19 @@ class Manifest:
         self._stamp = self._stamp_now()
 
     @contextlib.contextmanager
-    def locked(self, patience: float) -> Iterator[bool]:
+    def locked(self, timeout: float) -> Iterator[bool]:
         """Hold the lock of the mirror; False if another process holds it without progress.
 
-        patience: seconds without a new manifest. Raises OSError.
+        timeout: seconds without a new manifest. Raises OSError.
         """
         writable_paths.make_private(self.folder)
         descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            yield self._acquire(descriptor, patience)
+            yield self._acquire(descriptor, timeout)
         finally:
             os.close(descriptor)
 
-    def _acquire(self, descriptor: int, patience: float) -> bool:
+    def _acquire(self, descriptor: int, timeout: float) -> bool:
         since, stamp = time.monotonic(), self._stamp_now()
         while True:
             try:
@@ -118,7 +118,7 @@ class Manifest:
             except BlockingIOError:
                 if (now := self._stamp_now()) != stamp:
                     since, stamp = time.monotonic(), now
-                if time.monotonic() - since >= patience:
+                if time.monotonic() - since >= timeout:
                     return False
                 time.sleep(_LOCK_INTERVAL)
             else:

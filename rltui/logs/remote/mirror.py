@@ -33,7 +33,7 @@ from rltui.logs.sample_layouts.layouts import match_layout, unread_reason
 SMALL = 1 << 20  # bytes up to which other files than logs are fetched: settings, notes, parts of containers
 FEW = 3  # objects that are reported one by one
 UNUSED = 30 * 86_400.0  # seconds after which an unused mirror is removed
-PATIENCE = 5.0  # seconds beyond the timeout after which another process counts as hanging
+EXTRA_SECONDS = 5.0  # seconds beyond the timeout after which another process counts as hanging
 _SAVE_INTERVAL = 2.0  # seconds between two manifests during a long update
 
 
@@ -154,7 +154,7 @@ class Mirror:
     def _locked(self) -> Iterator[None]:
         """Hold the lock, with the present manifest. Raises MirrorBusyError if another process keeps it."""
         # Another process may itself wait for a response until the timeout.
-        with self._manifest.locked(self.limits.timeout + PATIENCE) as acquired:
+        with self._manifest.locked(self.limits.timeout + EXTRA_SECONDS) as acquired:
             if not acquired:
                 raise MirrorBusyError("another rltui fetches it and does not get on; look at that one")
             if self._manifest.read():
