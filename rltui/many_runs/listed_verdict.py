@@ -22,7 +22,7 @@ class ListedVerdict:
         self.series, self.points = verdict.series, verdict.points
         self.health: str = verdict.health
         self.urgency: str = verdict.health
-        self.alive = verdict.liveness
+        self.liveness = verdict.liveness
         self.step = verdict.last_step
         self.outcome = verdict.outcome
         self.sister_comparison = verdict.sister_comparison
@@ -30,7 +30,7 @@ class ListedVerdict:
     @property
     def share(self) -> float | None:
         """How much of the planned steps is done, 0 to 1."""
-        return share_done(self.step, self.alive.total)
+        return share_done(self.step, self.liveness.total)
 
     @property
     def findings(self) -> list[Finding]:
@@ -41,7 +41,7 @@ class ListedVerdict:
     def why(self) -> str:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
         verdict = self._verdict
-        return summary_of(self.findings, self.alive, verdict.last_error, verdict.unjudged)
+        return summary_of(self.findings, self.liveness, verdict.last_error, verdict.unjudged)
 
     @property
     def project(self) -> str:

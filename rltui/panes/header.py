@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 class Header(NamedTuple):
-    """The run, its progress and health. At an earlier step `alive` has no ages: they refer to the present."""
+    """The run, its progress and health. At an earlier step `liveness` has no ages: these are of now."""
 
     run: str
     framework: str
-    alive: Liveness
+    liveness: Liveness
     step: int | None
     health: str
     sentence: str
@@ -55,12 +55,12 @@ class Header(NamedTuple):
     @property
     def state(self) -> str:
         """The state of the run, or that of the screen if the present is not shown."""
-        return self.moment or self.alive.shown_state
+        return self.moment or self.liveness.shown_state
 
     @property
     def state_word(self) -> str:
         """The state as displayed: `ended?` if it is a guess."""
-        return self.moment or self.alive.word
+        return self.moment or self.liveness.word
 
     @property
     def facts(self) -> list[str]:
@@ -76,32 +76,34 @@ class Header(NamedTuple):
         text = f"step {format_step(self.step)}"
         if self.reached is not None:
             return f"{text} of {format_step(self.reached)}"
-        total = self.alive.total
+        total = self.liveness.total
         return f"{text} / {format_step(total)}" if total else text
 
     @property
     def age_text(self) -> str:
         """`last point 12s ago`; `age unknown` of a copy without times."""
-        alive = self.alive
-        if alive.age is None or not alive.age_known:
+        liveness = self.liveness
+        if liveness.age is None or not liveness.age_known:
             return "age unknown" if self.points and self.state_word == "ended?" else ""
-        written = alive.last_write if self.step is not None else "last written"
-        return f"{written} {format_age(coarse_age(alive.age))}"
+        written = liveness.last_write if self.step is not None else "last written"
+        return f"{written} {format_age(coarse_age(liveness.age))}"
 
     @property
     def silence_text(self) -> str:
         """`usual gap 1m 04s · between steps, longest phase generation`; empty unless the run stopped."""
-        alive = self.alive
-        if alive.quiet == GONE:
+        liveness = self.liveness
+        if liveness.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
-        if alive.interrupted or alive.cut_short:
-            code = f"exit code {alive.exit_code} " if alive.exit_code and not alive.interrupted else ""
+        if liveness.interrupted or liveness.cut_short:
+            code = (
+                f"exit code {liveness.exit_code} " if liveness.exit_code and not liveness.interrupted else ""
+            )
             return f"{code}at {self.step_text.replace(' / ', ' of ')}"
-        if alive.state != "stalled" or not alive.age_known:
+        if liveness.state != "stalled" or not liveness.age_known:
             return ""
-        usual = f"usual gap {format_duration(alive.gap)}" if alive.gap and alive.gap >= 1 else ""
-        over = "" if alive.total else "it may have finished: no planned end is known"
-        return " · ".join(filter(None, (usual, alive.quiet, over))) or "nothing new is written"
+        usual = f"usual gap {format_duration(liveness.gap)}" if liveness.gap and liveness.gap >= 1 else ""
+        over = "" if liveness.total else "it may have finished: no planned end is known"
+        return " · ".join(filter(None, (usual, liveness.quiet, over))) or "nothing new is written"
 
     @property
     def end_text(self) -> str:
@@ -112,28 +114,32 @@ class Header(NamedTuple):
     @property
     def silence_word(self) -> str:
         """The state of a run that stopped: `stalled 35m`, `ended early`, `log gone`."""
-        alive = self.alive
-        if alive.quiet == GONE:
+        liveness = self.liveness
+        if liveness.quiet == GONE:
             return "log gone"
-        if alive.interrupted:
+        if liveness.interrupted:
             return "stopped by its user"
-        if alive.cut_short:
-            return "failed" if alive.failed else "ended early"
-        age = f" {format_age(coarse_age(alive.age or 0.0)).removesuffix(' ago')}" if alive.age_known else ""
+        if liveness.cut_short:
+            return "failed" if liveness.failed else "ended early"
+        age = (
+            f" {format_age(coarse_age(liveness.age or 0.0)).removesuffix(' ago')}"
+            if liveness.age_known
+            else ""
+        )
         return f"{self.state_word}{age}"
 
     @property
     def rate_text(self) -> str:
         """`12 steps/min   4.1k tok/s` of a live run; empty if it is unknown."""
-        if self.state != "live" or not self.alive.pace:
+        if self.state != "live" or not self.liveness.pace:
             return ""
-        text = format_pace(self.alive.pace)
+        text = format_pace(self.liveness.pace)
         return text if self.token_rate is None else f"{text}   {format_two_digits(self.token_rate)} tok/s"
 
     @property
     def eta_text(self) -> str:
         """`eta 42m`."""
-        eta = self.alive.eta
+        eta = self.liveness.eta
         return "" if eta is None or not math.isfinite(eta) else f"eta {format_duration(eta)}"
 
     @property
@@ -159,8 +165,8 @@ class Header(NamedTuple):
 
 def onset_age(view: RunView, finding: Finding, now: float) -> str:
     """`4m ago`: when a finding of a live or stalled run began; empty if that is not known exactly."""
-    alive = view.liveness(now)
-    if alive.state not in ("live", "stalled") or not alive.age_known or finding.console is not None:
+    liveness = view.liveness(now)
+    if liveness.state not in ("live", "stalled") or not liveness.age_known or finding.console is not None:
         return ""
     began = onset_wall_time(view, finding)
     if began is None:
@@ -206,13 +212,13 @@ def coarse_age(seconds: float) -> float:
 
 def header(view: RunView, now: float, at_step: int | None = None, then: PastFindings | None = None) -> Header:
     """The header of a run, now or as of an earlier step; then: the findings at that step."""
-    run, alive = view.run, view.liveness(now)
+    run, liveness = view.run, view.liveness(now)
     head = Header(
         run=run.name,
         shown_name=view.shown_name,
         given_name=view.given_name,
         framework=view.framework,
-        alive=alive,
+        liveness=liveness,
         step=run.last_step,
         health=view.health,
         sentence=view.unjudged or view.evaluator.sentence(),
@@ -224,14 +230,14 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
         return head._replace(
             counter=_first_counter(view),
             last_error=view.last_error(now),
-            token_rate=_token_rate(view) if alive.state == "live" else None,
+            token_rate=_token_rate(view) if liveness.state == "live" else None,
             job=view.job,
             job_left=None if view.job is None else view.job.left_at(now),
         )
     step = min(at_step, run.last_step or 0)
-    progress = alive.progress if then is None else step / alive.total if alive.total else None
+    progress = liveness.progress if then is None else step / liveness.total if liveness.total else None
     head = head._replace(
-        moment="past", step=step, alive=Liveness("live", total=alive.total, progress=progress)
+        moment="past", step=step, liveness=Liveness("live", total=liveness.total, progress=progress)
     )
     if then is None:
         return head

@@ -309,7 +309,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         words = state.message
         if view is not None:
             head = shown_run.header(self.state, view)
-            words += f"{head.job_text}{head.state}{head.age_text}{head.eta_text}{head.alive.quiet}"
+            words += f"{head.job_text}{head.state}{head.age_text}{head.eta_text}{head.liveness.quiet}"
         loading = self._progress()
         if loading is not None:
             self._memory_held = True

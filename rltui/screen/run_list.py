@@ -160,7 +160,7 @@ def _lacking(runs: Sequence[RunFacts]) -> frozenset[str]:
         return frozenset()
     empty = {
         "share": all(run.share is None for run in runs),
-        "eta": all(run.alive.eta is None for run in runs),
+        "eta": all(run.liveness.eta is None for run in runs),
         "framework": len({run.framework for run in runs}) == 1 < len(runs),
     }
     return frozenset(name for name, nothing in empty.items() if nothing)

@@ -12,7 +12,7 @@ FINDING_ID = "job-time-too-short"
 
 def time_limit_finding(
     job: Job | None,
-    alive: Liveness,
+    liveness: Liveness,
     now: float,
     steps: int,
     last_step: int | None,
@@ -24,13 +24,13 @@ def time_limit_finding(
     it holds until the time left is enough.
     """
     left = None if job is None or job.state != "running" else job.left_at(now)
-    if job is None or left is None or alive.eta is None or alive.state != "live":
+    if job is None or left is None or liveness.eta is None or liveness.state != "live":
         return None
     from rltui.rules.run_status.run_findings import run_finding, run_findings  # few runs are told of a job
 
-    short = alive.eta - left
+    short = liveness.eta - left
     limits = run_findings().job
-    unsure = steps < limits.steps or alive.eta < limits.ratio * left or short < limits.missing_seconds
+    unsure = steps < limits.steps or liveness.eta < limits.ratio * left or short < limits.missing_seconds
     if before is None and unsure:
         return None
     if short <= 0:
@@ -38,8 +38,8 @@ def time_limit_finding(
     found = run_finding(
         FINDING_ID,
         before.since_step if before is not None else last_step or 0,
-        needed=format_duration(alive.eta),
+        needed=format_duration(liveness.eta),
         job=job.id,
         left=format_duration(left),
     )
-    return found._replace(value=alive.eta, limit=left)
+    return found._replace(value=liveness.eta, limit=left)

@@ -243,10 +243,10 @@ class RunView:
     def set_job(self, job: Job | None, now: float) -> bool:
         """Set the job that writes it, or None; now: seconds since 1970. True when findings changed."""
         self.job = job
-        alive, before = self.liveness(now), next(iter(self._external["job"]), None)
+        liveness, before = self.liveness(now), next(iter(self._external["job"]), None)
         run = self.run
         return self.set_findings(
-            "job", [time_limit_finding(job, alive, now, len(run.step_walls), run.last_step, before)]
+            "job", [time_limit_finding(job, liveness, now, len(run.step_walls), run.last_step, before)]
         )
 
     def update_run_over(self, now: float) -> bool:
@@ -264,12 +264,12 @@ class RunView:
         known = (pace, self.last_line, failures, self.loading)
         if told is not None and told[0] == known and told[1] <= now <= told[2]:
             return changed
-        alive = self.liveness(now)
+        liveness = self.liveness(now)
         self._state_checked = (known, now, pace.next_change(now))
-        self._live = alive.state == "live"
+        self._live = liveness.state == "live"
         changed |= not self._live and self.evaluator.make_late_ticks()
-        changed |= self.evaluator.set_run_over(alive.over and not self.loading)
-        found = liveness_finding(alive, self.run.last_step, self.last_line, failures)
+        changed |= self.evaluator.set_run_over(liveness.over and not self.loading)
+        found = liveness_finding(liveness, self.run.last_step, self.last_line, failures)
         return self.set_findings("state", [found]) or changed
 
     def _update_nearby_hparams(self) -> bool:
@@ -292,11 +292,11 @@ class RunView:
 
         Empty where a known failure is the reason, the training is complete, or the run is live.
         """
-        alive = self.liveness(now)
-        complete = self.run.exit_code == 0 or (alive.progress or 0.0) >= 1.0
+        liveness = self.liveness(now)
+        complete = self.run.exit_code == 0 or (liveness.progress or 0.0) >= 1.0
         if (
-            alive.state == "live"
-            or alive.interrupted
+            liveness.state == "live"
+            or liveness.interrupted
             or complete
             or any(one.rank for of in ("consoles", "job", "state") for one in self._external[of])
         ):

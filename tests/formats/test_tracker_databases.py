@@ -26,7 +26,7 @@ from rltui.store.run import Run
 from rltui.store.store import Store
 from tests.fuzz import tracker_parts
 from tests.support.logs.live_logs import write_rows
-from tests.support.runs.evaluators import alive
+from tests.support.runs.evaluators import liveness_of
 
 Rows = dict[str, list[tuple[int, float]]]
 
@@ -456,7 +456,7 @@ def test_the_end_that_a_tracker_notes_is_the_end_of_the_run(
         store.apply(delivery)
     run: Run = store.runs["tiny/ppo"]
     assert run.exit_code == code
-    judged = alive(run, 1_700_000_001.0)
+    judged = liveness_of(run, 1_700_000_001.0)
     assert (judged.state, judged.known) == ("live" if code is None else "ended", True)
     crashes = [
         problem.message for problem in log_file_problems(run, 1_700_000_001.0) if problem.code == "crashed"

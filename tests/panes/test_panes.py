@@ -223,7 +223,7 @@ def test_the_step_stays_in_the_narrowest_header() -> None:
     """Totals and words go before the step: a long training is followed on a small screen, too."""
     head = header(believable(), NOW)._replace(
         shown_name="mlagents-thesis", short_name="", given_name="", framework="ml-agents",
-        alive=Liveness("ended", total=1_300_000, progress=0.87, known=False), step=1_140_000,
+        liveness=Liveness("ended", total=1_300_000, progress=0.87, known=False), step=1_140_000,
     )  # fmt: skip
     first = header_lines(head, 40)[0].text
     assert "mlagents-thesis" in first and first.rstrip().endswith("■   step 1,140,000")
@@ -504,14 +504,14 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
 def test_a_stalled_run_says_so_first(view: RunView) -> None:
     """Whatever was written is well, but nothing is written: no green tick; warnings stay."""
     head = header(view, NOW)._replace(
-        alive=Liveness("stalled", 2100.0, 64.0, "rollout.jsonl stopped first", total=200), health="ok"
+        liveness=Liveness("stalled", 2100.0, 64.0, "rollout.jsonl stopped first", total=200), health="ok"
     )
     second = header_lines(head, 120)[1]
     assert second.text.strip() == "◌ stalled 35m   usual gap 1m 04s · rollout.jsonl stopped first"
     assert second.spans[0][1] == "warn"
     sick = header_lines(head._replace(health="critical", sentence="Entropy is gone"), 120)[1].text
     assert sick.startswith(" ✖ critical   Entropy is gone. Stalled 35m: usual gap")
-    assert "usual gap" not in header_lines(head._replace(alive=Liveness("live")), 120)[1].text
+    assert "usual gap" not in header_lines(head._replace(liveness=Liveness("live")), 120)[1].text
 
 
 def test_the_onset_is_kept_where_the_word_of_the_severity_has_no_room(view: RunView) -> None:

@@ -15,7 +15,7 @@ from rltui.metrics.resolve import MetricNames
 from rltui.rules.run_status.measured_pace import measured_pace
 from rltui.session.session import Session
 from rltui.store.run import Run
-from tests.support.runs.evaluators import alive, run_with
+from tests.support.runs.evaluators import liveness_of, run_with
 
 HOUR = 3600.0
 
@@ -63,7 +63,7 @@ def steady(gap: float, n: int = 60, first: int = 1) -> list[tuple[int, float]]:
 def test_patience_comes_from_the_cadence(gap: float, silent: float, state: str) -> None:
     """A stall is ten usual gaps, at least five minutes; a very long silence is an end."""
     run = timed(steady(gap))
-    found = alive(run, run.last_wall + silent)
+    found = liveness_of(run, run.last_wall + silent)
     assert found.state == state
     assert found.age == pytest.approx(silent)
     assert found.gap == pytest.approx(gap)
@@ -75,36 +75,36 @@ def test_evaluation_pauses_are_no_stall() -> None:
     for k in range(60):
         now += 30 if k % 10 else 1800
         walls.append((k, now))
-    assert alive(timed(walls), now + 1700).state == "live"
+    assert liveness_of(timed(walls), now + 1700).state == "live"
 
 
 def test_a_run_that_records_its_end_has_ended() -> None:
     """The last planned step, or a tag that is written at the end, means that it has ended."""
-    assert alive(timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
-    found = alive(timed(steady(1), **{"train/train_runtime": [(60, 1e9 + 60, 60.0)]}), 1e9 + 61)
+    assert liveness_of(timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
+    found = liveness_of(timed(steady(1), **{"train/train_runtime": [(60, 1e9 + 60, 60.0)]}), 1e9 + 61)
     assert (found.state, found.known, found.word) == ("ended", True, "ended")
 
 
 def test_a_run_continued_after_its_final_record_is_live() -> None:
     """The tag that is written at the end counts only if no later step follows."""
     run = timed(steady(1), **{"train/train_runtime": [(30, 1e9 + 30, 30.0)]})
-    assert alive(run, 1e9 + 61).state == "live"
+    assert liveness_of(run, 1e9 + 61).state == "live"
 
 
 def test_a_state_inferred_from_silence_has_a_question_mark() -> None:
     """A killed run is stalled first, then taken as ended."""
     run = timed(steady(1), total_steps=1000)
-    assert alive(run, 1e9 + 60 + 1800).word == "stalled"
-    assert alive(run, 1e9 + 60 + 7200).word == "ended?"
+    assert liveness_of(run, 1e9 + 60 + 1800).word == "stalled"
+    assert liveness_of(run, 1e9 + 60 + 7200).word == "ended?"
 
 
 def test_a_rest_smaller_than_a_logging_interval_is_no_stall() -> None:
     """Batches seldom divide the plan: silence within one interval of its end means ended."""
     walls = [(512 * k, 1e9 + k) for k in range(1, 79)]
     run = timed(walls, total_steps=40_000)
-    assert alive(run, 1e9 + 79).state == "live"
-    assert alive(run, 1e9 + 78 + 400).word == "ended?"
-    assert alive(timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
+    assert liveness_of(run, 1e9 + 79).state == "live"
+    assert liveness_of(run, 1e9 + 78 + 400).word == "ended?"
+    assert liveness_of(timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
 
 
 SETTINGS = [
@@ -122,7 +122,7 @@ SETTINGS = [
 def test_the_plan_is_read_from_recorded_settings(tag: str, body: str, total: int | None) -> None:
     """Without a total in the log, hyperparameters give progress and remaining time."""
     run = timed(steady(1), settings={"log": {tag: Text(tag, 0, 1e9, "text", body)}})
-    found = alive(run, 1e9 + 61)
+    found = liveness_of(run, 1e9 + 61)
     assert found.total == total and (found.eta is None) == (total is None)
 
 
@@ -132,39 +132,39 @@ def test_eta_counts_pauses_and_is_never_negative() -> None:
     for k in range(1, 101):
         now += 40 if k % 10 == 0 else 10
         walls.append((k, now))
-    found = alive(timed(walls, total_steps=200), now)
+    found = liveness_of(timed(walls, total_steps=200), now)
     assert found.eta == pytest.approx(100 * 13, rel=0.05)
     assert found.progress == pytest.approx(0.5)
-    late = alive(timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
+    late = liveness_of(timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
     assert late.eta == 0.0
 
 
 def test_eta_after_a_resume() -> None:
     """After a resume the pace is that of the present attempt, without the time in between."""
     walls = [*steady(10, 50), *[(k, 1e9 + 50_000 + 10 * (k - 40)) for k in range(40, 80)]]
-    found = alive(timed(walls, total_steps=180), walls[-1][1])
+    found = liveness_of(timed(walls, total_steps=180), walls[-1][1])
     assert found.eta == pytest.approx(1010, rel=0.1)
 
 
 def test_a_log_without_times_or_points() -> None:
     """There is no time, no age and no estimate."""
-    empty = alive(timed([]), 1e9)
+    empty = liveness_of(timed([]), 1e9)
     assert (empty.state, empty.age, empty.eta, empty.gap) == ("ended", None, None, None)
-    untimed = alive(timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
+    untimed = liveness_of(timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
     assert untimed.state == "ended" and untimed.eta is None
 
 
 def test_a_clock_ahead_of_ours() -> None:
     """A log from a writer whose clock is ahead has an age of zero."""
     run = timed(steady(10))
-    assert alive(run, run.last_wall - 500).age == 0.0
+    assert liveness_of(run, run.last_wall - 500).age == 0.0
 
 
 def test_a_stall_names_the_file_that_stopped_first() -> None:
     """Of several files, the one that stopped first is named."""
     last = steady(30)[-1][1]
     files = {"trainer.jsonl": last, "rollout.jsonl": last - 900}
-    found = alive(timed(steady(30), files=files), last + 600)
+    found = liveness_of(timed(steady(30), files=files), last + 600)
     assert found.state == "stalled" and found.quiet == "rollout.jsonl stopped first"
 
 
@@ -172,7 +172,7 @@ def test_a_stall_does_not_name_a_file_from_before_the_attempt() -> None:
     """An event file that its process left empty was written last before the first point."""
     first, last = steady(30)[0][1], steady(30)[-1][1]
     files = {"events.1": last, "events.0": first - 20}
-    found = alive(timed(steady(30), files=files), last + 600)
+    found = liveness_of(timed(steady(30), files=files), last + 600)
     assert (found.state, found.quiet) == ("stalled", "")
 
 
@@ -182,7 +182,7 @@ def test_a_run_that_passes_its_planned_steps_by_a_part_of_a_rollout_has_ended() 
         body = json.dumps({"total_timesteps": planned})
         settings = {"a": {"config": Text("config", 0, 1e9, "text", body)}}
         walls = [(2048 * k, 1e9 + 30.0 * k) for k in range(1, 61)]  # to 122,880
-        found = alive(timed(walls, settings=settings), walls[-1][1] + 600)
+        found = liveness_of(timed(walls, settings=settings), walls[-1][1] + 600)
         assert found.state == state
 
 
@@ -192,7 +192,7 @@ def test_a_run_that_passes_its_planned_steps_by_a_part_of_a_rollout_has_ended() 
 def test_hand_written_loops_name_their_planned_steps(key: str, total: int | None) -> None:
     """One that the log has not reached is the plan; environment steps are not the unit of every such log."""
     settings = {"a": {"config": Text("config", 0, 1e9, "text", json.dumps({"train": {key: 600}}))}}
-    found = alive(timed(steady(30), settings=settings), steady(30)[-1][1])
+    found = liveness_of(timed(steady(30), settings=settings), steady(30)[-1][1])
     assert found.total == total
 
 
@@ -210,23 +210,23 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
         "timing_s/testing": phase(30, 50.0, 55, count=6),
     }
     run = timed(steady(60), **told)
-    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = liveness_of(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "timing_s/reward is missing for step 61"
     told |= {"timing_s/reward": phase(61, 3.0, 12), "timing_s/update_actor": phase(61, 5.0, 17)}
     run = timed(steady(60), **told)
-    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = liveness_of(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
     told["timing_s/agent_loop/slowest/response_length"] = phase(
         61, 8096.0, 17
     )  # tokens, whatever the key says
     run = timed(steady(60), **told)
-    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = liveness_of(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
-    assert alive(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""
+    assert liveness_of(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""
     # Tokens of the slowest sample stand among the times, and are no phase.
     told["timing_s/agent_loop/slowest/response_length"] = phase(61, 8096.0, 9)
     run = timed(steady(60), **told)
-    found = alive(run, run.last_wall + 900, names=MetricNames("verl"))
+    found = liveness_of(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
 
 
@@ -241,10 +241,10 @@ def test_a_log_that_grows_is_live_whatever_its_clock_says() -> None:
         run.apply(Delivery(source, batch))
 
     write(0, now - 60)
-    assert alive(run, now).state == "ended"
+    assert liveness_of(run, now).state == "ended"
     write(20, now)
-    assert (alive(run, now + 10).state, alive(run, now + 10).age) == ("live", 10)
-    assert alive(run, now + 400).state == "stalled"
+    assert (liveness_of(run, now + 10).state, liveness_of(run, now + 10).age) == ("live", 10)
+    assert liveness_of(run, now + 400).state == "stalled"
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_run_is_over_if_neither_points_nor_files_are_recent(
     walls = steady(1)
     now = walls[-1][1] + points
     run = timed(walls, total_steps=planned, files={"metrics.jsonl": now - file})
-    assert alive(run, now).over is over
+    assert liveness_of(run, now).over is over
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_a_copy_that_was_made_at_once_is_over_after_two_minutes(
     at = now - created if created else 0.0
     copy = Source("run", "metrics.jsonl", "jsonl", modified=now - written, created=at)
     run.sources = {"metrics.jsonl": copy, "args.jsonl": copy._replace(path="args.jsonl", created=0.0)}
-    assert alive(run, now).over is over
+    assert liveness_of(run, now).over is over
 
 
 def test_the_time_at_which_a_copied_log_is_over_is_known() -> None:
@@ -318,10 +318,10 @@ def test_a_copy_of_a_log_without_times_is_not_called_stalled(
     run, now = timed([(step, math.nan) for step in range(60)], total_steps=total), 2e9
     at = now - created if created else 0.0
     run.sources = {"log.csv": Source("run", "log.csv", "csv", modified=now - 600, created=at)}
-    found = alive(run, now)
+    found = liveness_of(run, now)
     assert (found.word, found.age, found.dated) == (word, age, False)
     assert not found.over  # it may be a document that is replaced at each step
-    assert alive(run, now - 590).state == "live"
+    assert liveness_of(run, now - 590).state == "live"
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from tests.support.runs.evaluators import fresh, new_evaluator
 
 def test_a_stall_names_phase_gap_and_last_line() -> None:
     """The missing phase, the usual gap, and the last line of its console."""
-    alive = Liveness("stalled", age=2100.0, gap=64.0, quiet="timing_s/gen is missing for step 812")
-    found = liveness_finding(alive, 811, "Waiting for 3 rollouts")
+    liveness = Liveness("stalled", age=2100.0, gap=64.0, quiet="timing_s/gen is missing for step 812")
+    found = liveness_finding(liveness, 811, "Waiting for 3 rollouts")
     assert found is not None
     assert (found.id, found.severity, found.since_step) == ("run-stalled", "info", 811)
     for part in ("35m", "1m 04s", "timing_s/gen is missing for step 812", "Waiting for 3 rollouts"):
         assert part in found.message
-    assert len(liveness_finding(alive, 811, "x" * 5000).message) < 500
+    assert len(liveness_finding(liveness, 811, "x" * 5000).message) < 500
 
 
 def test_an_early_end_is_reported_and_a_complete_one_is_not() -> None:

@@ -15,7 +15,7 @@ from rltui.many_runs.merged_verdicts import of_session
 from rltui.rules.run_status.log_file_problems import TORN_SECONDS, log_file_problems
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.runs.evaluators import alive, run_with
+from tests.support.runs.evaluators import liveness_of, run_with
 from tests.support.runs.made_run import MadeRun
 from tests.support.screen.screens import Screen, screen_of
 from tests.support.screen.screens import session as session_of
@@ -114,7 +114,7 @@ def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
     """It needs no log any more, so the header does not report it."""
     run = run_with([(10, NOW)])
     run.sources = {"x": Source("run", "x", "jsonl", gone=True, modified=NOW)}
-    found = alive(run, NOW + 5, 10)
+    found = liveness_of(run, NOW + 5, 10)
     assert (found.state, found.known, found.quiet) == ("ended", True, "")
 
 

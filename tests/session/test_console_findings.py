@@ -187,8 +187,12 @@ def test_a_run_whose_console_ends_with_ctrl_c_was_stopped_by_its_user(
     view, soon = session.runs["run"], 1_700_000_701.0
     session.set_consoles({"run": view.consoles}, soon)
     view.update_liveness_finding(soon)
-    alive = view.liveness(soon)
-    assert (alive.state == "ended", alive.interrupted, alive.cut_short) == (interrupted, interrupted, False)
+    liveness = view.liveness(soon)
+    assert (liveness.state == "ended", liveness.interrupted, liveness.cut_short) == (
+        interrupted,
+        interrupted,
+        False,
+    )
     told = [one.title for one in view.evaluator.findings() if one.id == "run-interrupted"]
     assert told == (["stopped by its user"] if interrupted else [])
     assert ("Stopped by its user: at step 59" in header_lines(header(view, soon), 100)[1].text) == interrupted

@@ -77,7 +77,7 @@ class _WalkState:
     seen: set[tuple[int, int]] = field(default_factory=set)  # device and inode of folders
     visited: list[_Folder] = field(default_factory=list)
     reals: set[str] = field(default_factory=set)  # paths without links of logs, of folders visited before
-    alive: set[str] = field(default_factory=set)
+    present: set[str] = field(default_factory=set)
     waiting: list[str] = field(default_factory=list)
 
     def descend(self, folder: _Folder) -> None:
@@ -167,7 +167,7 @@ class FolderWalker:
             yield None
             if known.root.only is None:
                 state.descend(known)
-        gone = self._known.keys() - state.alive
+        gone = self._known.keys() - state.present
         for key in gone:
             folder = self._known.pop(key)
             folder.changed_ns, folder.names = -1, None
@@ -223,7 +223,7 @@ class FolderWalker:
             if number in state.seen:
                 return None
             state.seen.add(number)
-        state.alive.add(folder.key)
+        state.present.add(folder.key)
         known = self._known.setdefault(folder.key, folder)
         known.device = status.st_dev
         if full or not self._trust or known.changed_ns != status.st_mtime_ns:

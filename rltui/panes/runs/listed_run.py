@@ -39,7 +39,7 @@ class ListedRun(Protocol):
     sister_comparison: SisterComparison | None  # compared with its sister runs; None without enough of them
 
     @property
-    def alive(self) -> Liveness: ...
+    def liveness(self) -> Liveness: ...
 
     @property
     def share(self) -> float | None: ...
@@ -71,23 +71,23 @@ def share_done(step: int | None, total: int | None) -> float | None:
     return share_of(step, 0, total) if total and step is not None else None
 
 
-def summary_of(findings: Sequence[Finding], alive: Liveness, last_error: str, unjudged: str) -> str:
+def summary_of(findings: Sequence[Finding], liveness: Liveness, last_error: str, unjudged: str) -> str:
     """A run in one line: the two worst unexplained findings, a stall or a deleted log, its last error.
 
     Findings that read alike, of the reward and of the rate of success, are one.
     """
     parts = list(dict.fromkeys(f"{one.title or one.id}{_at(one)}" for one in findings if one.rank))[:2]
-    if alive.state == "stalled":
-        age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
-        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap and alive.gap >= 1 else ""
-        parts.insert(1, f"{alive.word}{age}{usual}")  # after the cause, since lists show the state as well
-    elif alive.quiet == GONE:
+    if liveness.state == "stalled":
+        age = f" {format_age(liveness.age).removesuffix(' ago')}" if liveness.age is not None else ""
+        usual = f" (usual gap {format_duration(liveness.gap)})" if liveness.gap and liveness.gap >= 1 else ""
+        parts.insert(1, f"{liveness.word}{age}{usual}")  # after the cause, since lists show the state as well
+    elif liveness.quiet == GONE:
         parts.insert(1, GONE)
-    elif alive.interrupted:
+    elif liveness.interrupted:
         parts.insert(1, "stopped by its user")
-    elif alive.cut_short:
-        code = f"exit code {alive.exit_code}" if alive.exit_code else ""
-        done = f"ended early, {format_progress(alive.progress or 0.0)} done" if alive.unfinished else ""
+    elif liveness.cut_short:
+        code = f"exit code {liveness.exit_code}" if liveness.exit_code else ""
+        done = f"ended early, {format_progress(liveness.progress or 0.0)} done" if liveness.unfinished else ""
         parts[1:1] = filter(None, [", ".join(filter(None, (code, done)))])
     if last_error:
         parts.append(f"last error: {last_error}")

@@ -100,7 +100,7 @@ def step_text(run: ListedRun, width: int = 19) -> str:
     """`116/400`, without the planned steps if they do not fit."""
     if run.step is None:
         return MISSING
-    total = run.alive.total
+    total = run.liveness.total
     whole = f"{short_step(run.step, 9)}/{short_step(total, 9)}" if total else ""
     return whole if whole and len(whole) <= width else short_step(run.step, min(width, 11))
 
@@ -108,13 +108,13 @@ def step_text(run: ListedRun, width: int = 19) -> str:
 def _why_key(run: ListedRun) -> SortKey:
     """The worst first, a stall or early end as bad as a warning; then those with the earliest finding."""
     bad = RUN_HEALTHS.index(run.urgency) if run.urgency in RUN_HEALTHS else -1
-    stalled = _STALL if run.alive.state == "stalled" or run.alive.cut_short else -1
+    stalled = _STALL if run.liveness.state == "stalled" or run.liveness.cut_short else -1
     steps = [one.since_step for one in run.findings if one.rank]
     return (max(bad, stalled), bad, -min(steps, default=0))
 
 
 COLUMNS: tuple[RunColumn, ...] = (
-    RunColumn("age", "age", lambda run: format_age(run.alive.age), _written, 8, right=True,
+    RunColumn("age", "age", lambda run: format_age(run.liveness.age), _written, 8, right=True,
               role=lambda run: "dim"),
     RunColumn("best", "best", lambda run: _outcome(run, best_text),
               lambda run: _goodness(run.outcome.best, run.outcome.direction) if run.outcome else None, 16,
@@ -126,11 +126,13 @@ COLUMNS: tuple[RunColumn, ...] = (
               role=health_role),
     RunColumn("step", "step", step_text, lambda run: run.step, 15, right=True, falling=True),
     RunColumn("share", "done", _share_text, lambda run: run.share, 4, right=True, falling=True),
-    RunColumn("eta", "eta", lambda run: MISSING if run.alive.eta is None else format_duration(run.alive.eta),
-              lambda run: run.alive.eta, 7, right=True),
+    RunColumn("eta", "eta",
+              lambda run: MISSING if run.liveness.eta is None else format_duration(run.liveness.eta),
+              lambda run: run.liveness.eta, 7, right=True),
     RunColumn("name", "run", lambda run: run.name, lambda run: natural(run.name), 30),
-    RunColumn("state", "state", lambda run: run.alive.word, lambda run: _STATE.get(run.alive.state, 3), 9,
-              role=lambda run: STATE_ROLE.get(run.alive.shown_state, "dim")),
+    RunColumn("state", "state", lambda run: run.liveness.word,
+              lambda run: _STATE.get(run.liveness.state, 3), 9,
+              role=lambda run: STATE_ROLE.get(run.liveness.shown_state, "dim")),
     RunColumn("framework", "framework", _framework, lambda run: run.framework, 17,
               role=lambda run: "dim"),
     RunColumn("project", "project", lambda run: run.project, lambda run: natural(run.project), 16,

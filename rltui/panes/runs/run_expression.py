@@ -112,7 +112,7 @@ def _one_word(word: str) -> Holds:
     if word in RUN_HEALTHS:
         return lambda run: run.health == word
     if word in STATES:
-        return lambda run: run.alive.state == word
+        return lambda run: run.liveness.state == word
     if "*" in word or "?" in word:
         glob = f"*{word.strip('*')}*" if not word.startswith("*") or not word.endswith("*") else word
         return lambda run: any(
@@ -150,7 +150,7 @@ _PLACES: Mapping[str, Callable[[RunFacts], list[str]]] = {
     "name": lambda run: [run.view.name, run.view.given_name],
     "framework": lambda run: [run.view.framework],
     "project": lambda run: [run.project],
-    "state": lambda run: [run.alive.state],
+    "state": lambda run: [run.liveness.state],
     "health": lambda run: [run.health],
     "finding": lambda run: [f"{one.id} {one.title}" for one in run.view.evaluator.findings()],
 }
@@ -159,10 +159,10 @@ _PLACES: Mapping[str, Callable[[RunFacts], list[str]]] = {
 
 NUMBERS: Mapping[str, Callable[[RunFacts], float | None]] = {
     "step": lambda run: run.step,
-    "steps": lambda run: run.alive.total,
+    "steps": lambda run: run.liveness.total,
     "share": lambda run: run.share,
-    "age": lambda run: run.alive.age,
-    "eta": lambda run: run.alive.eta,
+    "age": lambda run: run.liveness.age,
+    "eta": lambda run: run.liveness.eta,
     "points": lambda run: run.view.run.points,
     "series": lambda run: len(run.view.run.series),
     "attempts": lambda run: len(run.view.run.attempts) or 1,

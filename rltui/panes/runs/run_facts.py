@@ -77,14 +77,14 @@ class RunFacts:
         self._hparams = hparams
 
     @cached_property
-    def alive(self) -> Liveness:
+    def liveness(self) -> Liveness:
         """Live, stalled or ended; the age of its newest point and its estimated end."""
         return self.view.liveness(self.now)
 
     @property
     def share(self) -> float | None:
         """The share of the planned steps that is done, 0 to 1."""
-        return share_done(self.step, self.alive.total)
+        return share_done(self.step, self.liveness.total)
 
     @cached_property
     def outcome(self) -> Outcome | None:
@@ -105,7 +105,7 @@ class RunFacts:
     @property
     def why(self) -> str:
         """A summary of its state: the worst findings with their steps, a stall, its last error."""
-        return summary_of(self.findings, self.alive, self.view.last_error(self.now), self.view.unjudged)
+        return summary_of(self.findings, self.liveness, self.view.last_error(self.now), self.view.unjudged)
 
     @property
     def project(self) -> str:

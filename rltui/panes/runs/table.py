@@ -21,7 +21,7 @@ GROUPS: dict[str, Callable[[RunFacts], str]] = {
     "framework": lambda run: run.view.framework,
     "project": lambda run: run.project,
     "health": lambda run: run.health,
-    "state": lambda run: run.alive.state,
+    "state": lambda run: run.liveness.state,
     "metric": lambda run: run.outcome.title if run.outcome is not None else "",
 }
 BY_METRIC = "metric"  # of GROUPS

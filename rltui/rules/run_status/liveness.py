@@ -112,9 +112,9 @@ class RunPace(NamedTuple):
 
         That of a stall contains its duration.
         """
-        alive = self.at(now)
-        state = alive.state
-        if self.last_wall is None or alive.over:
+        liveness = self.at(now)
+        state = liveness.state
+        if self.last_wall is None or liveness.over:
             return math.inf
         failure = math.inf if self.failed_at is None else self.failed_at + FAILED_SECONDS
         if state == "ended":

@@ -16,7 +16,7 @@ STATES = (STALLED, ENDED_EARLY, CRASHED, INTERRUPTED)
 
 
 def liveness_finding(
-    alive: Liveness, last_step: int | None, last_line: str = "", others: Iterable[Finding] = ()
+    liveness: Liveness, last_step: int | None, last_line: str = "", others: Iterable[Finding] = ()
 ) -> Finding | None:
     """The remark that a run has stalled, ended early or by a crash, or was stopped; None otherwise.
 
@@ -28,30 +28,30 @@ def liveness_finding(
     """
     if any(finding.console is not None and finding.rank for finding in others):
         return None
-    if not (alive.state == "stalled" or alive.unfinished or alive.cut_short or alive.interrupted):
+    if not (liveness.state == "stalled" or liveness.unfinished or liveness.cut_short or liveness.interrupted):
         return None
     # Imported here: the table is not needed for a run that goes on or is complete.
     from rltui.rules.run_status.run_findings import run_finding
 
     step = 0 if last_step is None else last_step
     line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
-    if alive.state == "stalled" and last_step is not None:
-        age = "" if alive.age is None or not math.isfinite(alive.age) else _duration(alive.age)
-        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap and alive.gap >= 1 else ""
-        where = f", {alive.quiet}" if alive.quiet else ""
-        key = STALLED if alive.known else f"{STALLED}-unplanned"
+    if liveness.state == "stalled" and last_step is not None:
+        age = "" if liveness.age is None or not math.isfinite(liveness.age) else _duration(liveness.age)
+        usual = f" (usual gap {format_duration(liveness.gap)})" if liveness.gap and liveness.gap >= 1 else ""
+        where = f", {liveness.quiet}" if liveness.quiet else ""
+        key = STALLED if liveness.known else f"{STALLED}-unplanned"
         return run_finding(key, step, age=age, usual=usual, console=where, line=line)
-    if alive.unfinished or alive.cut_short or alive.interrupted:
+    if liveness.unfinished or liveness.cut_short or liveness.interrupted:
         where = f"step {format_step(step)}"
-        if alive.unfinished and alive.total:
-            where += f" of {format_step(alive.total)}"
-        if alive.interrupted:
+        if liveness.unfinished and liveness.total:
+            where += f" of {format_step(liveness.total)}"
+        if liveness.interrupted:
             return run_finding(INTERRUPTED, step, where=where)
-        if alive.exit_code:
-            return run_finding(CRASHED, step, exit_code=alive.exit_code, where=where, line=line)
-        key = ENDED_EARLY if alive.known else f"{ENDED_EARLY}-unknown"
+        if liveness.exit_code:
+            return run_finding(CRASHED, step, exit_code=liveness.exit_code, where=where, line=line)
+        key = ENDED_EARLY if liveness.known else f"{ENDED_EARLY}-unknown"
         early = run_finding(key, step, where=where, line=line)
-        return early._replace(value=float(step), limit=float(alive.total or 0))
+        return early._replace(value=float(step), limit=float(liveness.total or 0))
     return None
 
 

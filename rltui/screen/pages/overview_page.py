@@ -152,8 +152,8 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
                 (pad(key[0].value_text, 11, right=True), "text"),
             ]
         if (rest := width - sum(cell_width(text) for text, _ in spans) - 3) >= MIN_REASON_CELLS:
-            found, alive = unexplained(other.evaluator.findings()), other.liveness(state.now)
-            why = summary_of(found, alive, other.last_error(state.now), other.unjudged)
+            found, liveness = unexplained(other.evaluator.findings()), other.liveness(state.now)
+            why = summary_of(found, liveness, other.last_error(state.now), other.unjudged)
             spans.append(("   " + fitted_summary(why, rest), "dim"))
         page.lines.append(line(*spans))
         page.spots.append(Spot(0, index, width, 1, "run", other.name))
@@ -166,15 +166,15 @@ def _other_runs(state: AppState, view: RunView, width: int, most: int) -> Page:
 
 def _state_of_run(state: AppState, view: RunView, title: str, frames: int) -> list[Span]:
     """Title, framework in `frames` cells, step, age and health of a run."""
-    alive = view.liveness(state.now)
+    liveness = view.liveness(state.now)
     health, urgency = shown_run.health(state, view)
     framework = pad(view.framework.replace("unknown", ""), frames)
     step = pad(shown_run.step_text(state, view, 10), 10, right=True)
     return [
-        (f" {STATE_GLYPH.get(alive.shown_state, '?')} ", STATE_ROLE.get(alive.shown_state, "dim")),
+        (f" {STATE_GLYPH.get(liveness.shown_state, '?')} ", STATE_ROLE.get(liveness.shown_state, "dim")),
         (title, "text"),
         (f"  {framework}  step {step}  ", "dim"),
-        (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
+        (pad(format_age(liveness.age), 8, right=True) + "  ", "dim"),
         (
             "" if health == "ok" else f"{HEALTH_GLYPH.get(health, '?')} {health}",
             "dim" if urgency == "ok" else "bad" if urgency == "critical" else "warn",

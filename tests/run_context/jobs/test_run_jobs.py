@@ -112,8 +112,8 @@ def test_a_run_that_will_not_finish_in_time_is_told() -> None:
     again = time_limit_finding(JOB, nearly, NOW, 40, 50, found)
     assert again is not None and again.since_step == found.since_step
     assert time_limit_finding(JOB, Liveness("live", eta=7000.0), NOW, 40, 39, found) is None
-    for alive in (Liveness("stalled", eta=10_000.0), Liveness("live", eta=None)):
-        assert time_limit_finding(JOB, alive, NOW, 40, 39, found) is None
+    for liveness in (Liveness("stalled", eta=10_000.0), Liveness("live", eta=None)):
+        assert time_limit_finding(JOB, liveness, NOW, 40, 39, found) is None
     unlimited = Job("4711", "running", "n", None, None, "/", "x")
     assert time_limit_finding(unlimited, need, NOW, 40, 39) is None
     assert time_limit_finding(None, need, NOW, 40, 39) is None

@@ -39,7 +39,7 @@ def names_of(framework: str | None = None, **config: Any) -> MetricNames:
     return MetricNames(framework, Config(aliases=aliases, **config))
 
 
-def alive(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
+def liveness_of(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
     """Whether a run is live, stalled or ended at a time."""
     return measured_pace(run, total)._replace(quiet=quiet(run, names)).at(now)
 

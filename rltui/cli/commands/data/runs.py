@@ -271,7 +271,7 @@ def _narrow_table(
     heads = ["", "run", "step", *(word for word, _ in more), "why"]
     rows = [
         [
-            f"{STATE_GLYPH.get(run.alive.state, '?')} {HEALTH_GLYPH.get(run.health, '?')}",
+            f"{STATE_GLYPH.get(run.liveness.state, '?')} {HEALTH_GLYPH.get(run.health, '?')}",
             called.get(run.name, run.name),
             MISSING if run.step is None else short_step(run.step, 7),
             *(text(run) for _, text in more),
@@ -292,14 +292,14 @@ def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun],
 
 def _outcome_fields(run: ListedRun) -> dict[str, object]:
     """The JSON fields of a run's progress: main metric, last and best value, planned steps, and summary."""
-    found, alive = run.outcome, run.alive
+    found, liveness = run.outcome, run.liveness
     return {
         "metric": None if found is None else found.tag,
         "last": None if found is None else found.last,
         "best": None if found is None else found.best,
         "best_step": None if found is None else found.best_step,
         "best_step_exact": None if found is None or found.best is None else found.exact,
-        "total_steps": alive.total,
-        "eta": alive.eta,
+        "total_steps": liveness.total,
+        "eta": liveness.eta,
         "why": run.why,
     }

@@ -49,7 +49,7 @@ def _run_line(head: Header, width: int, *, alone: bool) -> Line:
     state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word}"
     # In the order of display, each with a rank: the highest is left out first.
     ranked = [(head.step_text, 0)]
-    if (progress := head.alive.progress) is not None and math.isfinite(progress):
+    if (progress := head.liveness.progress) is not None and math.isfinite(progress):
         ranked.append((format_progress(progress), 1))
     ranked.append((head.eta_text if head.state == "live" else "", 2))
     ranked += [(head.rate_text, 6), (head.counter_text, 5), (head.job_text, 4), (head.age_text, 3)]
@@ -137,8 +137,8 @@ def _health(head: Header) -> tuple[str, str, str, str]:
     """The health of a run, or that it stopped: a glyph, a word, their role, a sentence."""
     no_findings = head.health in ("ok", "unjudged")
     unreadable = head.sentence.startswith(NOTHING_READ)
-    if head.silence_text and no_findings and not (unreadable or head.alive.interrupted):
-        glyph = STATE_GLYPH["ended" if head.alive.cut_short else "stalled"]
+    if head.silence_text and no_findings and not (unreadable or head.liveness.interrupted):
+        glyph = STATE_GLYPH["ended" if head.liveness.cut_short else "stalled"]
         return (glyph, head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and no_findings and head.sentence in ("", NO_POINTS):
         if head.step is not None:  # of its end, which is read first

@@ -218,12 +218,12 @@ def _selected(state: AppState, name: str, width: int, *, reasons_below: bool) ->
     Where only one of both fits, the reason: the name is in the list, though perhaps not in full.
     """
     run = run_list.facts_of(state, name)
-    stopped = run.alive.word in run.why  # the reason of a healthy run that stopped has its age, too
+    stopped = run.liveness.word in run.why  # the reason of a healthy run that stopped has its age, too
     facts = [run.view.framework] * (run.view.framework != "unknown")
-    facts += [] if stopped and not reasons_below else [run.alive.word]
-    if run.alive.age is not None and not stopped:
-        written = run.alive.last_write if run.points else "last written"
-        facts.append(f"{written} {format_age(run.alive.age)}")
+    facts += [] if stopped and not reasons_below else [run.liveness.word]
+    if run.liveness.age is not None and not stopped:
+        written = run.liveness.last_write if run.points else "last written"
+        facts.append(f"{written} {format_age(run.liveness.age)}")
     title, why = run.view.shown_name, "" if reasons_below else run.why
     if not run.why and cell_width(title) + 3 + cell_width(WELL) <= width:
         why = WELL
@@ -376,10 +376,10 @@ def _heading(group: RunGroup, width: int) -> Line:
 
 def _line(state: AppState, run: RunFacts, title: str, columns: list[_Cells], width: int) -> Line:
     view = run.view
-    state_role = "warn" if run.alive.cut_short else STATE_ROLE.get(run.alive.shown_state, "dim")
+    state_role = "warn" if run.liveness.cut_short else STATE_ROLE.get(run.liveness.shown_state, "dim")
     spans: list[Span] = [
         sign_of(state, view),
-        (f"{STATE_GLYPH.get(run.alive.shown_state, '?')} ", state_role),
+        (f"{STATE_GLYPH.get(run.liveness.shown_state, '?')} ", state_role),
         (f"{HEALTH_GLYPH.get(run.health, '?')} ", health_role(run)),
         (pad(title, columns[0].width), "strong" if view is shown_run.run(state) else "text"),
     ]
