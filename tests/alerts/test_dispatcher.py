@@ -47,27 +47,31 @@ def test_a_first_step_that_moves_is_no_new_episode() -> None:
 
 def test_each_way_hears_an_episode_once_at_its_severity() -> None:
     """The bell rings at the warning, the webhook when it becomes critical, neither twice."""
-    heard: list[tuple[str, str]] = []
+    received: list[tuple[str, str]] = []
 
-    class Ear:
+    class RecordingReceiver:
         def __init__(self, name: str) -> None:
             self.name = name
 
         def send(self, alert: Alert) -> None:
-            heard.append((self.name, alert.event))
+            received.append((self.name, alert.event))
 
     settings = at_once(
         webhook="https://x", severity="critical", severities={"terminal": "warning"}, resolved=True
     )
     now = [0.0]
-    dispatcher = Dispatcher(settings, receivers=[Ear("terminal"), Ear("webhook")], clock=lambda: now[0])
+    dispatcher = Dispatcher(
+        settings,
+        receivers=[RecordingReceiver("terminal"), RecordingReceiver("webhook")],
+        clock=lambda: now[0],
+    )
     dispatcher.update("a", [finding(severity="warning")])
     dispatcher.update("a", [finding(severity="critical")])
     dispatcher.update("a", [finding(severity="critical")])
     now[0] = 100.0
     dispatcher.update("a", [])
     dispatcher.close(wait=10)
-    assert sorted(heard) == [
+    assert sorted(received) == [
         ("terminal", "firing"), ("terminal", "resolved"), ("webhook", "firing"), ("webhook", "resolved"),
     ]  # fmt: skip
 

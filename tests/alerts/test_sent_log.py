@@ -30,7 +30,7 @@ class Monitor:
     ) -> None:
         self.name = name
         self.wall, self._ahead = wall, wall - begin
-        self.heard: list[str] = []
+        self.received: list[str] = []
         settings = AlertConfig(
             **{"bell": True, "for_": 0, "resolve_after": 60, "repeat_interval": 3600, **more}
         )
@@ -41,13 +41,13 @@ class Monitor:
 
     def send(self, alert: Alert) -> None:
         """Hear it."""
-        self.heard.append(f"{alert.event} {alert.finding.since_step}")
+        self.received.append(f"{alert.event} {alert.finding.since_step}")
 
     def look(self, *findings: Finding) -> list[str]:
-        """What is heard when these fire."""
-        self.heard = []
+        """What is received when these fire."""
+        self.received = []
         self.dispatcher.update("a", findings)
-        return self.heard
+        return self.received
 
 
 def test_a_restart_repeats_no_alert(tmp_path: Path) -> None:

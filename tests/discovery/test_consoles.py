@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.log_file import format_detection
-from tests.support.logs.live_logs import Live, append, heard_once, write
+from tests.support.logs.live_logs import Live, append, delivered_once, write
 
 NOISE = "(WorkerDict pid=7) verl.trainer loading step 5 of the plan\n" * 3000  # 170 kB
 
@@ -26,8 +26,8 @@ METRICS = metrics()
 
 def runs(*places: Path) -> dict[str, list[str]]:
     """Names of the runs, each with its sources."""
-    heard = heard_once(places)
-    return heard.runs()
+    delivered = delivered_once(places)
+    return delivered.runs()
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def runs(*places: Path) -> dict[str, list[str]]:
 def test_a_console_is_looked_through_to_its_first_metrics_line(tmp_path: Path, name: str) -> None:
     """Whatever stands before it, and every point is read."""
     write(tmp_path / name, NOISE + METRICS)
-    heard = heard_once([tmp_path])
-    assert len(heard.points[name]) == 24
+    delivered = delivered_once([tmp_path])
+    assert len(delivered.points[name]) == 24
 
 
 def test_a_metrics_line_across_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,12 +78,12 @@ def test_a_console_becomes_a_run_with_its_first_metrics_line(tmp_path: Path) -> 
     live = Live(tmp_path)
     log = write(tmp_path / "train.log", NOISE)
     live.after(60)
-    assert live.heard.runs() == {}
+    assert live.delivered.runs() == {}
     append(log, NOISE)
     live.after(60)
     append(log, METRICS)
     live.after(60)
-    assert live.heard.runs() == {"train": ["train.log"]} and len(live.heard.points["train.log"]) == 24
+    assert live.delivered.runs() == {"train": ["train.log"]} and len(live.delivered.points["train.log"]) == 24
 
 
 def test_output_and_errors_of_one_job_are_one_run(tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_copies_of_a_console_are_one_run(tmp_path: Path) -> None:
     for name in ("train.log", "logs/main.log", "logs/merged.log"):
         write(tmp_path / name, NOISE + METRICS)
     write(tmp_path / "logs/other.log", metrics(0.41))
-    heard = heard_once([tmp_path])
-    found = heard.runs()
+    delivered = delivered_once([tmp_path])
+    found = delivered.runs()
     assert sorted(map(len, found.values())) == [1, 3]
-    assert sum(map(len, heard.points.values())) == 48
+    assert sum(map(len, delivered.points.values())) == 48
 
 
 def test_consoles_of_other_trainings_beside_a_table_are_runs_of_their_own(tmp_path: Path) -> None:

@@ -13,16 +13,16 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import RunFilter
 from rltui.session.session import Session
 from tests.support.logs import tfwriter
-from tests.support.logs.live_logs import Heard, Live, append, event_bytes, heard_once, points, write
+from tests.support.logs.live_logs import Delivered, Live, append, delivered_once, event_bytes, points, write
 from tests.support.logs.record_logs import WANDB, history, record_log, stats
 from tests.support.shared import LOGS, needs_shared
 
 EVENTS = "events.out.tfevents.1.host"
 
 
-def once(*logdirs: Path, all_sources: bool = False) -> Heard:
+def once(*logdirs: Path, all_sources: bool = False) -> Delivered:
     """Everything, read once."""
-    return heard_once(logdirs, all_sources=all_sources)
+    return delivered_once(logdirs, all_sources=all_sources)
 
 
 def rows(seed: int, steps: Sequence[int], rate: float = 0.001) -> list[tuple[int, dict[str, float]]]:
@@ -56,11 +56,11 @@ def test_same_values_in_two_formats(tmp_path: Path) -> None:
     said = rows(1, range(30))
     write(tmp_path / f"tb/run/{EVENTS}", as_events(said))
     write(tmp_path / "logs/run.jsonl", as_lines(said))
-    for heard in (once(tmp_path), _live(tmp_path)):
-        assert heard.runs() == {"tb/run": ["logs/run.jsonl", f"tb/run/{EVENTS}"]}
-        assert heard.sources["logs/run.jsonl"].duplicate_of == "tb/run"
-        assert heard.sources[f"tb/run/{EVENTS}"].duplicate_of is None
-        assert not heard.points["logs/run.jsonl"]
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        assert delivered.runs() == {"tb/run": ["logs/run.jsonl", f"tb/run/{EVENTS}"]}
+        assert delivered.sources["logs/run.jsonl"].duplicate_of == "tb/run"
+        assert delivered.sources[f"tb/run/{EVENTS}"].duplicate_of is None
+        assert not delivered.points["logs/run.jsonl"]
     every = once(tmp_path, all_sources=True)
     assert len(every.points["logs/run.jsonl"]) == len(every.points[f"tb/run/{EVENTS}"]) == 120
 
@@ -73,16 +73,16 @@ def test_json_lines_in_a_file_named_as_a_table_are_a_duplicate(
     for folder, seed in (("same", 1), ("other", 2)):
         write(tmp_path / folder / table, as_lines(rows(1, range(30))))
         write(tmp_path / folder / lines, as_lines(rows(seed, range(30))))
-    for heard in (once(tmp_path), _live(tmp_path)):
-        assert heard.sources[f"same/{table}"].duplicate_of == heard.sources[f"same/{lines}"].run
-        assert len(heard.points[f"same/{lines}"]) == 120 and not heard.points[f"same/{table}"]
-        assert len(heard.points[f"other/{lines}"]) == len(heard.points[f"other/{table}"]) == 120
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        assert delivered.sources[f"same/{table}"].duplicate_of == delivered.sources[f"same/{lines}"].run
+        assert len(delivered.points[f"same/{lines}"]) == 120 and not delivered.points[f"same/{table}"]
+        assert len(delivered.points[f"other/{lines}"]) == len(delivered.points[f"other/{table}"]) == 120
 
 
-def _live(*logdirs: Path) -> Heard:
+def _live(*logdirs: Path) -> Delivered:
     live = Live(*logdirs)
     live.after(10)
-    return live.heard
+    return live.delivered
 
 
 def test_other_seed_is_another_run(tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ def test_other_seed_is_another_run(tmp_path: Path) -> None:
     write(tmp_path / "b/metrics.jsonl", as_lines(rows(2, range(30))))
     write(tmp_path / f"c/{EVENTS}", as_events(rows(3, range(30))))
     write(tmp_path / "c/metrics.jsonl", as_lines(rows(4, range(30))))
-    heard = once(tmp_path)
-    assert sorted(heard.runs()) == ["a", "b", "c"]
-    assert all(source.duplicate_of is None for source in heard.sources.values())
-    assert len(heard.points["c/metrics.jsonl"]) == 120
+    delivered = once(tmp_path)
+    assert sorted(delivered.runs()) == ["a", "b", "c"]
+    assert all(source.duplicate_of is None for source in delivered.sources.values())
+    assert len(delivered.points["c/metrics.jsonl"]) == 120
 
 
 def test_trainings_that_only_begin_alike_are_two_runs(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ def test_trainings_that_only_begin_alike_are_two_runs(tmp_path: Path) -> None:
     common = rows(1, range(20))
     write(tmp_path / f"a/{EVENTS}", as_events(common + rows(2, range(20, 60))))
     write(tmp_path / "b/metrics.jsonl", as_lines(common + rows(3, range(20, 60))))
-    for heard in (once(tmp_path), _live(tmp_path)):
-        assert sorted(heard.runs()) == ["a", "b"]
-        assert len(heard.points["b/metrics.jsonl"]) == 240
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        assert sorted(delivered.runs()) == ["a", "b"]
+        assert len(delivered.points["b/metrics.jsonl"]) == 240
 
 
 def test_a_log_that_ends_earlier_is_a_duplicate(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_each_finds_its_own_duplicate(tmp_path: Path) -> None:
         said = rows(seed, range(20))
         write(tmp_path / f"tensorboard_log/proj/exp{seed}/{EVENTS}", as_events(said))
         write(tmp_path / f"proj/exp{seed}.jsonl", as_lines(said))
-    heard = once(tmp_path)
+    delivered = once(tmp_path)
     for seed in range(12):
-        assert heard.sources[f"proj/exp{seed}.jsonl"].duplicate_of == f"tensorboard_log/proj/exp{seed}"
+        assert delivered.sources[f"proj/exp{seed}.jsonl"].duplicate_of == f"tensorboard_log/proj/exp{seed}"
 
 
 @pytest.mark.parametrize("glob", ["*jsonl_side*", "train", "other", "*"])
@@ -132,12 +132,12 @@ def test_glob_for_the_name_of_a_duplicate(tmp_path: Path, glob: str) -> None:
     write(tmp_path / f"train/{EVENTS}", as_events(rows(1, range(30))))
     write(tmp_path / "jsonl_side/train_3.jsonl", as_lines(rows(1, range(30))))
     write(tmp_path / "other/metrics.jsonl", as_lines(rows(2, range(30))))
-    live, read = Live(tmp_path, runs=RunFilter(glob)), Heard()
+    live, read = Live(tmp_path, runs=RunFilter(glob)), Delivered()
     live.poll()
     read.take(read_all([tmp_path], run_glob=glob))
     asked = {name for name in ("train", "other") if glob in (name, "*")}
-    assert set(live.heard.runs()) == set(read.runs()) == asked
-    assert not any(source.run == "jsonl_side/train_3" for source in live.heard.sources.values())
+    assert set(live.delivered.runs()) == set(read.runs()) == asked
+    assert not any(source.run == "jsonl_side/train_3" for source in live.delivered.sources.values())
 
 
 def test_three_formats_have_one_main(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_three_formats_have_one_main(tmp_path: Path) -> None:
         [",".join(["step", *keys]), *(",".join(map(str, [s, *row.values()])) for s, row in said)]
     )
     write(tmp_path / "run/progress.csv", table + "\n")
-    heard = once(tmp_path)
-    assert {path: source.duplicate_of for path, source in heard.sources.items()} == {
+    delivered = once(tmp_path)
+    assert {path: source.duplicate_of for path, source in delivered.sources.items()} == {
         f"run/{EVENTS}": None,
         "run/progress.csv": "run",
         "run/progress.json": "run",
@@ -165,19 +165,21 @@ def test_duplicate_that_comes_first(tmp_path: Path) -> None:
     write(tmp_path / "run.jsonl", as_lines(said[:3]))
     live = Live(tmp_path)
     live.after(2)
-    assert len(live.heard.points["run.jsonl"]) == 12
+    assert len(live.delivered.points["run.jsonl"]) == 12
     write(tmp_path / f"tb/run/{EVENTS}", as_events(said[:5]))
     append(tmp_path / "run.jsonl", as_lines(said[3:5]))
     live.after(2)
-    assert live.heard.sources["run.jsonl"].duplicate_of == "tb/run"
-    assert live.heard.points["run.jsonl"] == []
-    assert len(live.heard.points[f"tb/run/{EVENTS}"]) == 20
-    withdrawn = [delivery.source.run for delivery in live.heard.deliveries if delivery.kind == "rewritten"]
+    assert live.delivered.sources["run.jsonl"].duplicate_of == "tb/run"
+    assert live.delivered.points["run.jsonl"] == []
+    assert len(live.delivered.points[f"tb/run/{EVENTS}"]) == 20
+    withdrawn = [
+        delivery.source.run for delivery in live.delivered.deliveries if delivery.kind == "rewritten"
+    ]
     assert withdrawn == ["run"]
     live.after(60)
     append(tmp_path / "run.jsonl", as_lines(said[5:9]))
     live.after(60)
-    assert live.heard.points["run.jsonl"] == []
+    assert live.delivered.points["run.jsonl"] == []
 
 
 def test_duplicate_goes_on_when_the_main_log_is_gone(tmp_path: Path) -> None:
@@ -189,11 +191,11 @@ def test_duplicate_goes_on_when_the_main_log_is_gone(tmp_path: Path) -> None:
     live.after(2)
     main.unlink()
     live.after(60)
-    assert live.heard.points["run.jsonl"] == []
+    assert live.delivered.points["run.jsonl"] == []
     append(log, as_lines(said[20:30]))
     live.after(60)
-    assert len(live.heard.points["run.jsonl"]) == 120
-    assert live.heard.sources["run.jsonl"].duplicate_of is None
+    assert len(live.delivered.points["run.jsonl"]) == 120
+    assert live.delivered.sources["run.jsonl"].duplicate_of is None
 
 
 def test_whole_numbers_in_one_folder(tmp_path: Path) -> None:
@@ -205,9 +207,9 @@ def test_whole_numbers_in_one_folder(tmp_path: Path) -> None:
     write(tmp_path / f"a/{EVENTS}", as_events(said))
     write(tmp_path / "a/metrics.jsonl", as_lines(said))
     write(tmp_path / "b/metrics.jsonl", as_lines(said))
-    heard = once(tmp_path)
-    assert heard.sources["a/metrics.jsonl"].duplicate_of == "a"
-    assert heard.sources["b/metrics.jsonl"].duplicate_of is None
+    delivered = once(tmp_path)
+    assert delivered.sources["a/metrics.jsonl"].duplicate_of == "a"
+    assert delivered.sources["b/metrics.jsonl"].duplicate_of is None
 
 
 def as_console(said: list[tuple[int, dict[str, float]]]) -> str:
@@ -225,20 +227,20 @@ def test_log_that_a_restart_cut_off(tmp_path: Path, again: int) -> None:
     write(tmp_path / "train.log", as_console(first + second))
     write(tmp_path / "train.jsonl", as_lines(second))
     main, duplicate, said = ("log", "jsonl", 120) if again > 1 else ("jsonl", "log", 100)
-    for heard in (once(tmp_path), _live(tmp_path)):  # the one that goes farther back is shown
-        assert heard.runs() == {"train": ["train.jsonl", "train.log"]}
-        assert heard.sources[f"train.{main}"].duplicate_of is None
-        assert heard.sources[f"train.{duplicate}"].duplicate_of == "train"
-        assert len(heard.points[f"train.{main}"]) == said
+    for delivered in (once(tmp_path), _live(tmp_path)):  # the one that goes farther back is shown
+        assert delivered.runs() == {"train": ["train.jsonl", "train.log"]}
+        assert delivered.sources[f"train.{main}"].duplicate_of is None
+        assert delivered.sources[f"train.{duplicate}"].duplicate_of == "train"
+        assert len(delivered.points[f"train.{main}"]) == said
 
 
 def test_logs_of_one_run_that_end_otherwise(tmp_path: Path) -> None:
     """Two logs of one name that say other things at their ends, too, are both read."""
     write(tmp_path / "train.log", as_console(rows(1, range(1, 30))))
     write(tmp_path / "train.jsonl", as_lines(rows(2, range(20, 40))))
-    heard = once(tmp_path)
-    assert heard.runs() == {"train": ["train.jsonl", "train.log"]}
-    assert {source.duplicate_of for source in heard.sources.values()} == {None}
+    delivered = once(tmp_path)
+    assert delivered.runs() == {"train": ["train.jsonl", "train.log"]}
+    assert {source.duplicate_of for source in delivered.sources.values()} == {None}
 
 
 def test_torch_add_scalars(tmp_path: Path) -> None:
@@ -246,27 +248,27 @@ def test_torch_add_scalars(tmp_path: Path) -> None:
     write(tmp_path / f"run/{EVENTS}", event_bytes(range(5), tag="other"))
     for key in ("train", "eval"):
         write(tmp_path / f"run/loss_total_{key}/{EVENTS}", event_bytes(range(5), tag="loss/total"))
-    for heard in (once(tmp_path), _live(tmp_path)):
-        assert list(heard.runs()) == ["run"]
-        assert heard.points[f"run/loss_total_eval/{EVENTS}"] == points(range(5), tag="loss/total/eval")
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        assert list(delivered.runs()) == ["run"]
+        assert delivered.points[f"run/loss_total_eval/{EVENTS}"] == points(range(5), tag="loss/total/eval")
 
 
 def test_a_curve_with_the_name_of_its_main_tag(tmp_path: Path) -> None:
     """`add_scalars("agent0/loss", {"agent0/loss": 1.0})`, as in HARL, is the series `agent0/loss`."""
     write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))
     write(tmp_path / f"agent0_loss_agent0/loss/{EVENTS}", event_bytes(range(5), tag="agent0/loss"))
-    heard = once(tmp_path)
-    assert list(heard.runs()) == ["."]
-    assert heard.points[f"agent0_loss_agent0/loss/{EVENTS}"] == points(range(5), tag="agent0/loss")
+    delivered = once(tmp_path)
+    assert list(delivered.runs()) == ["."]
+    assert delivered.points[f"agent0_loss_agent0/loss/{EVENTS}"] == points(range(5), tag="agent0/loss")
 
 
 def test_tensorboardx_add_scalars(tmp_path: Path) -> None:
     """`<main>/<key>/` with the main tag alone in it is folded as well."""
     write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))
     write(tmp_path / f"losses/pg/{EVENTS}", event_bytes(range(5), tag="losses"))
-    heard = once(tmp_path)
-    assert list(heard.runs()) == ["."]
-    assert heard.points[f"losses/pg/{EVENTS}"] == points(range(5), tag="losses/pg")
+    delivered = once(tmp_path)
+    assert list(delivered.runs()) == ["."]
+    assert delivered.points[f"losses/pg/{EVENTS}"] == points(range(5), tag="losses/pg")
 
 
 @pytest.mark.parametrize(
@@ -277,8 +279,8 @@ def test_folder_that_only_looks_like_a_curve(tmp_path: Path, folder: str, tag: s
     """A sub-folder is a run of its own unless name and content both say that it is a curve."""
     write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))
     write(tmp_path / f"{folder}/{EVENTS}", event_bytes(range(5), tag=tag))
-    heard = once(tmp_path)
-    assert sorted(heard.runs()) == [".", folder]
+    delivered = once(tmp_path)
+    assert sorted(delivered.runs()) == [".", folder]
 
 
 def test_curve_folder_without_a_run_above(tmp_path: Path) -> None:
@@ -291,9 +293,9 @@ def test_hparams_folder(tmp_path: Path) -> None:
     """The folder that add_hparams names by the time belongs to the run above, tags unchanged."""
     write(tmp_path / f"run/{EVENTS}", event_bytes(range(5)))
     write(tmp_path / f"run/1712345678.123/{EVENTS}", event_bytes([0], tag="hparam/reward"))
-    heard = once(tmp_path)
-    assert list(heard.runs()) == ["run"]
-    assert heard.points[f"run/1712345678.123/{EVENTS}"] == points([0], tag="hparam/reward")
+    delivered = once(tmp_path)
+    assert list(delivered.runs()) == ["run"]
+    assert delivered.points[f"run/1712345678.123/{EVENTS}"] == points([0], tag="hparam/reward")
 
 
 def test_hparams_that_come_while_we_follow(tmp_path: Path) -> None:
@@ -306,7 +308,7 @@ def test_hparams_that_come_while_we_follow(tmp_path: Path) -> None:
     append(log, file[60:])
     live.after(5)
     session = Session()
-    session.apply(live.heard.deliveries)
+    session.apply(live.delivered.deliveries)
     assert list(session.runs) == ["run"]
 
 
@@ -319,22 +321,22 @@ def test_curve_that_starts_while_we_follow(tmp_path: Path) -> None:
     live.after(5)
     append(log, event_bytes(range(3), tag="loss", head=False))
     live.after(5)
-    assert live.heard.points[f"run/loss_a/{EVENTS}"] == points(range(3), tag="loss/a")
-    assert {delivery.source.run for delivery in live.heard.deliveries if len(delivery.batch)} == {"run"}
+    assert live.delivered.points[f"run/loss_a/{EVENTS}"] == points(range(3), tag="loss/a")
+    assert {delivery.source.run for delivery in live.delivered.deliveries if len(delivery.batch)} == {"run"}
 
 
 @needs_shared
 @pytest.mark.parametrize("framework", ["trl", "verl", "sb3", "rllib"])
 def test_real_frameworks(framework: str) -> None:
     """In the collection every log beside another format's log of the same training is its duplicate."""
-    heard = once(LOGS / framework)
+    delivered = once(LOGS / framework)
     doubles = ("progress.csv", "progress.json", "trainer_state.json", "console.log")
-    main = [path for path, source in heard.sources.items() if source.duplicate_of is None]
+    main = [path for path, source in delivered.sources.items() if source.duplicate_of is None]
     assert [path for path in main if path.endswith(doubles)] == []
     if framework == "trl":
-        assert sum("grpo-qwen-resume" in run for run in heard.runs()) == 2
+        assert sum("grpo-qwen-resume" in run for run in delivered.runs()) == 2
     if framework == "verl":
-        assert len(heard.runs()) == 4
+        assert len(delivered.runs()) == 4
     if framework == "rllib":
         assert [path.rpartition("/")[2] for path in main] == ["result.json"]
 
@@ -342,11 +344,13 @@ def test_real_frameworks(framework: str) -> None:
 @needs_shared
 def test_real_sub_runs() -> None:
     """The collection's add_scalars and add_hparams folders are folded into their runs, ranks are known."""
-    heard = once(LOGS / "odd/odd-torch")
-    assert sorted(heard.runs()) == ["purged", "tbx", "torch_all"]
-    tags = {tag for path, said in heard.points.items() if path.startswith("tbx") for tag, _, _ in said}
+    delivered = once(LOGS / "odd/odd-torch")
+    assert sorted(delivered.runs()) == ["purged", "tbx", "torch_all"]
+    tags = {tag for path, said in delivered.points.items() if path.startswith("tbx") for tag, _, _ in said}
     assert {"losses/pg", "losses/v"} <= tags
-    tags = {tag for path, said in heard.points.items() if path.startswith("torch_all") for tag, _, _ in said}
+    tags = {
+        tag for path, said in delivered.points.items() if path.startswith("torch_all") for tag, _, _ in said
+    }
     assert {"reward/train", "reward/eval", "hparam/kl"} <= tags
 
 
@@ -395,8 +399,8 @@ def test_a_console_with_few_digits_is_a_duplicate(tmp_path: Path) -> None:
             for step in range(1, 12)
         )  # fmt: skip
         (tmp_path / f"seed{seed}.log").write_text(tables)
-    heard = heard_once([tmp_path])
-    assert heard.runs() == {".": ["progress.csv", "seed0.log"], "seed1": ["seed1.log"]}
+    delivered = delivered_once([tmp_path])
+    assert delivered.runs() == {".": ["progress.csv", "seed0.log"], "seed1": ["seed1.log"]}
 
 
 MONITOR = '#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t\n9.0,9,0.1\n12.5,12,0.3\n'
@@ -409,18 +413,18 @@ def test_episodes_belong_to_the_only_training_below(tmp_path: Path, name: str) -
     live = Live(tmp_path)
     live.after(10)
     alone = ".".join(name.split(".")[:-1]) if name[0] == "0" else "."
-    assert live.heard.runs() == {alone: [name]}
+    assert live.delivered.runs() == {alone: [name]}
     write(tmp_path / f"tb/PPO_1/{EVENTS}", as_events(rows(1, range(30))))
     live.after(60)
-    for heard in (live.heard, once(tmp_path)):
-        assert heard.runs() == {"tb/PPO_1": [name, f"tb/PPO_1/{EVENTS}"]}
-        assert heard.sources[name].duplicate_of is None
-        assert len(heard.points[name]) == 6
+    for delivered in (live.delivered, once(tmp_path)):
+        assert delivered.runs() == {"tb/PPO_1": [name, f"tb/PPO_1/{EVENTS}"]}
+        assert delivered.sources[name].duplicate_of is None
+        assert len(delivered.points[name]) == 6
     write(tmp_path / f"tb/PPO_2/{EVENTS}", as_events(rows(2, range(30))))
     live.after(60)
-    for heard in (live.heard, once(tmp_path)):
-        assert sorted(heard.runs()) == sorted([alone, "tb/PPO_1", "tb/PPO_2"])
-        assert len(heard.points[name]) == 6
+    for delivered in (live.delivered, once(tmp_path)):
+        assert sorted(delivered.runs()) == sorted([alone, "tb/PPO_1", "tb/PPO_2"])
+        assert len(delivered.points[name]) == 6
 
 
 def test_evaluations_in_another_folder_are_those_of_the_event_file(tmp_path: Path) -> None:
@@ -434,10 +438,10 @@ def test_evaluations_in_another_folder_are_those_of_the_event_file(tmp_path: Pat
         write(tmp_path / f"PPO_{number}/{EVENTS}", as_events(said) + as_events(evaluated, "eval/"))
         (tmp_path / f"at_{number}").mkdir()
         np.savez(tmp_path / f"at_{number}/evaluations.npz", timesteps=steps, results=returns)
-    heard = once(tmp_path)
-    assert sorted(heard.runs()) == ["PPO_1", "PPO_2"]
+    delivered = once(tmp_path)
+    assert sorted(delivered.runs()) == ["PPO_1", "PPO_2"]
     for number in (1, 2):
-        assert heard.sources[f"at_{number}/evaluations.npz"].duplicate_of == f"PPO_{number}"
+        assert delivered.sources[f"at_{number}/evaluations.npz"].duplicate_of == f"PPO_{number}"
 
 
 EVALUATED = range(500, 6_500, 500)
@@ -478,9 +482,9 @@ def test_evaluations_of_another_training_are_no_duplicate(
     """Equal returns of trainings that fail or solve their task tell nothing; one that differs does."""
     write(tmp_path / f"tb/PPO_1/{EVENTS}", _evaluating(logged))
     _keep_evaluations(tmp_path / "other/evaluations.npz", kept)
-    for heard in (once(tmp_path), _live(tmp_path)):
-        assert sorted(heard.runs()) == ["other", "tb/PPO_1"]
-        assert heard.points["other/evaluations.npz"]
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        assert sorted(delivered.runs()) == ["other", "tb/PPO_1"]
+        assert delivered.points["other/evaluations.npz"]
 
 
 def test_returns_of_a_training_are_not_its_evaluations(tmp_path: Path) -> None:
@@ -513,13 +517,13 @@ def test_evaluations_that_begin_to_vary_are_found_to_be_repeated(tmp_path: Path)
     _keep_evaluations(tmp_path / "at/evaluations.npz", flat)
     live = Live(tmp_path)
     live.after(10)
-    assert sorted(live.heard.runs()) == ["PPO_1", "at"]
+    assert sorted(live.delivered.runs()) == ["PPO_1", "at"]
     write(tmp_path / f"PPO_1/{EVENTS}", _evaluating(risen))
     live.after(60)
     _keep_evaluations(tmp_path / "at/evaluations.npz", risen)
     live.after(60)
-    assert sorted(live.heard.runs()) == ["PPO_1"]
-    assert live.heard.sources["at/evaluations.npz"].duplicate_of == "PPO_1"
+    assert sorted(live.delivered.runs()) == ["PPO_1"]
+    assert live.delivered.sources["at/evaluations.npz"].duplicate_of == "PPO_1"
 
 
 def test_episodes_of_several_wrappers_stay_apart(tmp_path: Path) -> None:
@@ -544,13 +548,13 @@ def test_logs_of_the_parts_of_a_training(tmp_path: Path) -> None:
     for part, header in {"actor": "actor_steps", "evaluator": "actor_steps,evaluator_steps"}.items():
         cells = ",".join("2" for _ in header.split(","))
         write(tmp_path / f"7f/logs/{part}/logs.csv", f"{header},episode_return\n{cells},1.5\n")
-    heard = once(tmp_path)
-    assert sorted(heard.runs()) == ["7f"]
+    delivered = once(tmp_path)
+    assert sorted(delivered.runs()) == ["7f"]
     assert once(tmp_path / "7f").runs().keys() == once(tmp_path / "7f/logs").runs().keys() == {"."}
-    assert heard.points["7f/logs/actor/logs.csv"] == [("actor/episode_return", 2, 1.5)]
+    assert delivered.points["7f/logs/actor/logs.csv"] == [("actor/episode_return", 2, 1.5)]
     write(tmp_path / "8a/logs/agent_0/logs.csv", "actor_steps,episode_return\n2,1.5\n")
     assert sorted(once(tmp_path).runs()) == ["7f", "8a"]
-    assert ("evaluator/episode_return", 2, 1.5) in heard.points["7f/logs/evaluator/logs.csv"]
+    assert ("evaluator/episode_return", 2, 1.5) in delivered.points["7f/logs/evaluator/logs.csv"]
 
 
 def test_evaluations_beside_a_training_are_of_its_run(tmp_path: Path) -> None:
@@ -558,10 +562,13 @@ def test_evaluations_beside_a_training_are_of_its_run(tmp_path: Path) -> None:
     write(tmp_path / "s1/train.csv", "step,episode_reward\n1000,1.5\n2000,2.5\n")
     write(tmp_path / "s1/eval.csv", "step,episode_reward,evaluation/success\n1000,0.5,1\n")
     write(tmp_path / "s2/train.csv", "step,episode_reward\n1000,1.5\n")
-    heard = once(tmp_path)
-    assert heard.runs() == {"s1": ["s1/eval.csv", "s1/train.csv"], "s2": ["s2/train.csv"]}
-    assert [tag for tag, _, _ in heard.points["s1/train.csv"]] == ["episode_reward"] * 2
-    assert [tag for tag, _, _ in heard.points["s1/eval.csv"]] == ["eval/episode_reward", "evaluation/success"]
+    delivered = once(tmp_path)
+    assert delivered.runs() == {"s1": ["s1/eval.csv", "s1/train.csv"], "s2": ["s2/train.csv"]}
+    assert [tag for tag, _, _ in delivered.points["s1/train.csv"]] == ["episode_reward"] * 2
+    assert [tag for tag, _, _ in delivered.points["s1/eval.csv"]] == [
+        "eval/episode_reward",
+        "evaluation/success",
+    ]
 
 
 def test_a_table_that_repeats_a_column_of_another(tmp_path: Path) -> None:
@@ -590,13 +597,13 @@ def test_a_list_of_returns_beside_a_table_is_a_duplicate(tmp_path: Path, first: 
     write(tmp_path / "episode_returns.json", json.dumps(returns))
     write(tmp_path / "old/training_log.csv", "episode,total_reward,epsilon\n" + table)
     write(tmp_path / "old/episode_returns.json", json.dumps([value / 2 for value in returns]))
-    heard = once(tmp_path)
-    assert heard.runs() == {
+    delivered = once(tmp_path)
+    assert delivered.runs() == {
         ".": ["episode_returns.json", "training_log.csv"],
         "old": ["old/training_log.csv"],
         "old/episode_returns": ["old/episode_returns.json"],
     }
-    assert {tag for tag, _, _ in heard.points["training_log.csv"]} == {"total_reward", "epsilon"}
+    assert {tag for tag, _, _ in delivered.points["training_log.csv"]} == {"total_reward", "epsilon"}
 
 
 def test_a_console_without_steps_is_a_duplicate(tmp_path: Path) -> None:
@@ -618,9 +625,12 @@ def test_a_console_is_no_duplicate_of_evaluations(tmp_path: Path) -> None:
     )
     write(tmp_path / "train.log", printed)
     write(tmp_path / "eval.csv", "step,episode_reward\n" + "".join(f"{i}000,{i / 3}\n" for i in steps))
-    heard = once(tmp_path)
-    assert sorted(heard.runs()) == [".", "train"]
-    assert {tag for tag, _, _ in heard.points["train.log"]} == {"train/episode_reward", "eval/episode_reward"}
+    delivered = once(tmp_path)
+    assert sorted(delivered.runs()) == [".", "train"]
+    assert {tag for tag, _, _ in delivered.points["train.log"]} == {
+        "train/episode_reward",
+        "eval/episode_reward",
+    }
 
 
 def test_a_console_of_another_number_is_no_duplicate(tmp_path: Path) -> None:
@@ -629,8 +639,8 @@ def test_a_console_of_another_number_is_no_duplicate(tmp_path: Path) -> None:
         lines = "".join(f"Step {i} | loss: {i / number:.3f}\n" for i in range(1, 30))
         write(tmp_path / f"grpo_exp{number}_5123{number}.log", lines)
     write(tmp_path / "stats_exp7.json", json.dumps({"losses": [i / 9 for i in range(30)]}))
-    heard = once(tmp_path)
-    assert heard.runs() == {
+    delivered = once(tmp_path)
+    assert delivered.runs() == {
         "stats_exp7": ["grpo_exp7_51237.log", "stats_exp7.json"],
         "grpo_exp8_51238": ["grpo_exp8_51238.log"],
     }
@@ -642,9 +652,9 @@ def test_logs_that_count_other_things_are_duplicates(tmp_path: Path) -> None:
     write(tmp_path / f"a/{EVENTS}", as_events([(step * 4000, row) for step, row in said]))
     write(tmp_path / "a/result.json", as_lines(said))
     write(tmp_path / f"b/{EVENTS}", as_events([(step * 4000, row) for step, row in rows(2, range(1, 30))]))
-    heard = once(tmp_path)
-    assert heard.runs() == {"a": [f"a/{EVENTS}", "a/result.json"], "b": [f"b/{EVENTS}"]}
-    assert heard.sources[f"a/{EVENTS}"].duplicate_of == "a"
+    delivered = once(tmp_path)
+    assert delivered.runs() == {"a": [f"a/{EVENTS}", "a/result.json"], "b": [f"b/{EVENTS}"]}
+    assert delivered.sources[f"a/{EVENTS}"].duplicate_of == "a"
 
 
 def test_a_console_that_says_more_is_not_left_out(tmp_path: Path) -> None:
@@ -701,9 +711,9 @@ def test_the_history_of_a_trainer_comes_before_its_console(tmp_path: Path) -> No
     write(tmp_path / "out/trainer_state.json", json.dumps({"log_history": history, "global_step": 110}))
     printed = [{key: round(value, 4) for key, value in row.items() if key != "step"} for row in history]
     write(tmp_path / "dpo.log", "".join(f"{row}\n" for row in printed) + "saved\n" * 2000)
-    heard = once(tmp_path)
-    assert heard.runs() == {"out": ["dpo.log", "out/trainer_state.json"]}
-    assert heard.sources["dpo.log"].duplicate_of == "out"
+    delivered = once(tmp_path)
+    assert delivered.runs() == {"out": ["dpo.log", "out/trainer_state.json"]}
+    assert delivered.sources["dpo.log"].duplicate_of == "out"
 
 
 @pytest.mark.parametrize("name", ["monitor{}.csv", "events.out.tfevents.1.host{}.0"])
@@ -716,10 +726,10 @@ def test_numbered_copies_are_the_log_beside_them(tmp_path: Path, name: str) -> N
 
     for copy in ("", "(1)", " (2)"):
         write(tmp_path / name.format(copy), content(1))
-    heard = once(tmp_path)
-    assert len(heard.runs()) == 1
-    assert sum(source.duplicate_of is not None for source in heard.sources.values()) == 2
-    assert heard.sources[name.format("")].duplicate_of is None
+    delivered = once(tmp_path)
+    assert len(delivered.runs()) == 1
+    assert sum(source.duplicate_of is not None for source in delivered.sources.values()) == 2
+    assert delivered.sources[name.format("")].duplicate_of is None
     write(tmp_path / name.format("(1)"), content(3))
     assert sum(source.duplicate_of is not None for source in once(tmp_path).sources.values()) == 1
 
@@ -751,9 +761,9 @@ def test_the_console_that_wandb_keeps_is_that_of_its_run(tmp_path: Path) -> None
         write(folder / f"run-{key}.wandb", record_log(WANDB, body))
         lines = (f"{{'loss': 0.{k}1, 'epoch': 0.{k}}}\n" for k in range(1, 9))
         write(folder / "files/output.log", "".join(lines))
-    heard = once(tmp_path)
+    delivered = once(tmp_path)
     also = {
-        path: source.duplicate_of for path, source in heard.sources.items() if path.endswith("output.log")
+        path: source.duplicate_of for path, source in delivered.sources.items() if path.endswith("output.log")
     }
-    assert sorted(heard.runs()) == ["wandb/a1b", "wandb/c2d"]
+    assert sorted(delivered.runs()) == ["wandb/a1b", "wandb/c2d"]
     assert [also[path] for path in sorted(also)] == ["wandb/a1b", None]

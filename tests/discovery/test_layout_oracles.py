@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.read_all import read_all
-from tests.support.logs.live_logs import Live, heard_once, lines, write
+from tests.support.logs.live_logs import Live, delivered_once, lines, write
 from tests.support.shared import SHARED
 
 TRACKERS = SHARED / "trackers"
@@ -57,22 +57,22 @@ def test_samples_belong_to_the_nearest_run(tmp_path: Path) -> None:
         write(tmp_path / run / "metrics.jsonl", lines(range(3)))
         write(tmp_path / run / "rollouts/2.jsonl", SAMPLE)
         write(tmp_path / run / "validation/2.jsonl", SAMPLE)
-    heard = heard_once([tmp_path])
-    assert set(heard.runs()) == {"a", "b"}
-    assert ("rltui/score/mean", 2, 0.5) in heard.points["a/rollouts/2.jsonl"]
-    assert ("rltui/val/score/mean", 2, 0.5) in heard.points["a/validation/2.jsonl"]
+    delivered = delivered_once([tmp_path])
+    assert set(delivered.runs()) == {"a", "b"}
+    assert ("rltui/score/mean", 2, 0.5) in delivered.points["a/rollouts/2.jsonl"]
+    assert ("rltui/val/score/mean", 2, 0.5) in delivered.points["a/validation/2.jsonl"]
 
 
 def test_samples_without_a_run_are_one_of_their_own(tmp_path: Path) -> None:
     """Rollouts and evaluations of one folder together; so where several runs are equally near."""
     write(tmp_path / "x/rollouts/1.jsonl", SAMPLE)
     write(tmp_path / "x/validation/1.jsonl", SAMPLE)
-    heard = heard_once([tmp_path])
-    assert set(heard.runs()) == {"x"}
+    delivered = delivered_once([tmp_path])
+    assert set(delivered.runs()) == {"x"}
     write(tmp_path / "a/metrics.jsonl", lines(range(3)))
     write(tmp_path / "b/metrics.jsonl", lines(range(3)))
-    heard = heard_once([tmp_path])
-    assert set(heard.runs()) == {"a", "b", "x"}
+    delivered = delivered_once([tmp_path])
+    assert set(delivered.runs()) == {"a", "b", "x"}
 
 
 def test_samples_join_a_run_that_appears_later(tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ def test_samples_join_a_run_that_appears_later(tmp_path: Path) -> None:
     live = Live(tmp_path)
     write(tmp_path / "x/rollouts/1.jsonl", SAMPLE)
     live.after(60)
-    assert live.heard.runs() == {"x": ["x/rollouts/1.jsonl"]}
+    assert live.delivered.runs() == {"x": ["x/rollouts/1.jsonl"]}
     write(tmp_path / "x/logs/train.jsonl", lines(range(3)))
     live.after(60)
-    assert set(live.heard.runs()) == {"x/logs/train"}
-    assert ("rltui/score/mean", 1, 0.5) in live.heard.points["x/rollouts/1.jsonl"]
+    assert set(live.delivered.runs()) == {"x/logs/train"}
+    assert ("rltui/score/mean", 1, 0.5) in live.delivered.points["x/rollouts/1.jsonl"]
 
 
 def test_samples_of_a_run_that_was_asked_for_come_with_it(tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_samples_of_a_run_that_was_asked_for_come_with_it(tmp_path: Path) -> Non
     for run in ("a", "b"):
         write(tmp_path / run / "logs/train.jsonl", lines(range(3)))
         write(tmp_path / run / "rollouts/2.jsonl", SAMPLE)
-    heard = heard_once([tmp_path], run_glob="a/logs/*")
-    assert heard.runs() == {"a/logs/train": ["a/logs/train.jsonl", "a/rollouts/2.jsonl"]}
+    delivered = delivered_once([tmp_path], run_glob="a/logs/*")
+    assert delivered.runs() == {"a/logs/train": ["a/logs/train.jsonl", "a/rollouts/2.jsonl"]}
 
 
 def test_a_step_that_is_spread_over_files_has_no_means(tmp_path: Path) -> None:
@@ -101,17 +101,17 @@ def test_a_step_that_is_spread_over_files_has_no_means(tmp_path: Path) -> None:
     write(tmp_path / "t/metrics.jsonl", lines(range(3)))
     for task in (7, 8):
         write(tmp_path / f"t/rollout/2/{task}.jsonl", '{"task_id": 7, "prompt": "a", "reward": 1.0}\n')
-    heard = heard_once([tmp_path])
-    assert heard.runs() == {"t": ["t/metrics.jsonl", "t/rollout/2/7.jsonl", "t/rollout/2/8.jsonl"]}
-    assert heard.points["t/rollout/2/7.jsonl"] == []
+    delivered = delivered_once([tmp_path])
+    assert delivered.runs() == {"t": ["t/metrics.jsonl", "t/rollout/2/7.jsonl", "t/rollout/2/8.jsonl"]}
+    assert delivered.points["t/rollout/2/7.jsonl"] == []
 
 
 def test_evaluation_results_repeat_the_log_of_the_run(tmp_path: Path) -> None:
     """SkyRL's results have the step of their folder; where there is no other log they stand for it."""
     results = "exports/dumped_evals/global_step_5_evals/aggregated_results.jsonl"
     write(tmp_path / results, '{"eval/all/avg_score": 0.5}\n')
-    heard = heard_once([tmp_path])
-    assert heard.points[results] == [("eval/all/avg_score", 5, 0.5)]
+    delivered = delivered_once([tmp_path])
+    assert delivered.points[results] == [("eval/all/avg_score", 5, 0.5)]
     write(tmp_path / "metrics.jsonl", lines(range(3)))
-    heard = heard_once([tmp_path])
-    assert heard.sources[results].duplicate_of == "." and heard.points[results] == []
+    delivered = delivered_once([tmp_path])
+    assert delivered.sources[results].duplicate_of == "." and delivered.points[results] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.run_names import shown_name
-from tests.support.logs.live_logs import Live, append, heard_once, write, write_rows
+from tests.support.logs.live_logs import Live, append, delivered_once, write, write_rows
 
 STEPS = range(1, 11)
 
@@ -25,26 +25,26 @@ def test_a_run_is_read_from_its_newest_checkpoint(tmp_path: Path) -> None:
         write(tmp_path / f"out/checkpoint-{last}/trainer_state.json", _state(last))
     live = Live(tmp_path)
     live.poll()
-    assert live.heard.runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
+    assert live.delivered.runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
     write(tmp_path / "out/checkpoint-10/trainer_state.json", _state(10))
     live.after(10)
-    assert len(live.heard.points["out/checkpoint-10/trainer_state.json"]) == 20
-    assert live.heard.sources["out/checkpoint-5/trainer_state.json"].duplicate_of == "out"
-    assert set(live.heard.runs()) == {"out"}
+    assert len(live.delivered.points["out/checkpoint-10/trainer_state.json"]) == 20
+    assert live.delivered.sources["out/checkpoint-5/trainer_state.json"].duplicate_of == "out"
+    assert set(live.delivered.runs()) == {"out"}
 
 
 def test_an_empty_checkpoint_hides_no_older_one(tmp_path: Path) -> None:
     """A full disk leaves the newest history empty; the one before it has all of the run until then."""
     write(tmp_path / "out/checkpoint-5/trainer_state.json", _state(5))
     write(tmp_path / "out/checkpoint-10/trainer_state.json", "")
-    assert heard_once([tmp_path]).runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
+    assert delivered_once([tmp_path]).runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
 
 
 def test_checkpoints_of_a_run_with_a_log_are_left_alone(tmp_path: Path) -> None:
     """The log of the run says the same, and more."""
     write(tmp_path / "out/checkpoint-5/trainer_state.json", _state(5))
     write(tmp_path / "out/trainer_state.json", _state(7))
-    assert heard_once([tmp_path]).runs() == {"out": ["out/trainer_state.json"]}
+    assert delivered_once([tmp_path]).runs() == {"out": ["out/trainer_state.json"]}
 
 
 CONSOLE = "\r\n".join(f"step:{step} - actor/entropy:0.5 - critic/score/mean:{step / 50}" for step in STEPS)
@@ -60,7 +60,7 @@ def test_a_console_in_utf_16(tmp_path: Path, encoding: str, before: str) -> None
     live.poll()
     append(log, data[-101:])
     live.after(5)
-    found = live.heard.points["run.log"]
+    found = live.delivered.points["run.log"]
     assert [row for row in found if row[0] == "critic/score/mean"] == [
         ("critic/score/mean", step, step / 50) for step in STEPS
     ]
@@ -78,9 +78,9 @@ def test_dictionaries_that_name_their_step(tmp_path: Path, line: str) -> None:
     """Whatever a logger writes before them; values are those written."""
     text = "starting\n{'config': 1}\n" + "".join(line.format(step, step / 4) for step in STEPS)
     write(tmp_path / "a/run.log", text)
-    heard = heard_once([tmp_path])
-    assert heard.runs() == {"a/run": ["a/run.log"]}
-    assert heard.points["a/run.log"] == [("loss", step, step / 4) for step in STEPS]
+    delivered = delivered_once([tmp_path])
+    assert delivered.runs() == {"a/run": ["a/run.log"]}
+    assert delivered.points["a/run.log"] == [("loss", step, step / 4) for step in STEPS]
 
 
 def test_lines_of_a_server_are_no_metrics(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_lines_of_a_server_are_no_metrics(tmp_path: Path) -> None:
         tmp_path / "server.log",
         'INFO "POST" {"id": 7, "latency": 0.5}\nINFO {"step": 3, "state": "x"}\n' * 50,
     )
-    assert heard_once([tmp_path]).runs() == {}
+    assert delivered_once([tmp_path]).runs() == {}
 
 
 def test_a_table_named_training_log(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_table_named_training_log(tmp_path: Path) -> None:
         "epoch,accuracy,loss\n" + "".join(f"{step},0.5,{step}\n" for step in STEPS),
     )
     write(tmp_path / "b/training.log", "epoch, then step\nhello, world\n")
-    heard = heard_once([tmp_path])
-    assert heard.runs() == {"a/training": ["a/training.log"]}
-    assert len(heard.points["a/training.log"]) == 20
+    delivered = delivered_once([tmp_path])
+    assert delivered.runs() == {"a/training": ["a/training.log"]}
+    assert len(delivered.points["a/training.log"]) == 20
 
 
 def test_scores_of_dreamer_repeat_its_metrics(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_scores_of_dreamer_repeat_its_metrics(tmp_path: Path) -> None:
         scores = [{"step": row["step"], "episode/score": row["episode/score"] * factor} for row in rows]
         write_rows(tmp_path / run / "metrics.jsonl", rows)
         write_rows(tmp_path / run / "scores.jsonl", scores)
-    heard = heard_once([tmp_path])
-    assert set(heard.runs()) == {"same", "other", "other/scores"}
-    assert heard.sources["same/scores.jsonl"].duplicate_of == "same"
+    delivered = delivered_once([tmp_path])
+    assert set(delivered.runs()) == {"same", "other", "other/scores"}
+    assert delivered.sources["same/scores.jsonl"].duplicate_of == "same"
 
 
 def test_the_monitor_of_the_only_worker_belongs_to_the_run_of_its_folder(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_the_monitor_of_the_only_worker_belongs_to_the_run_of_its_folder(tmp_pat
     write(tmp_path / "a/0.monitor.csv", monitor)
     write(tmp_path / "a/progress.csv", "time/total_timesteps,loss\n5,0.5\n11,0.25\n")
     write(tmp_path / "b/0.monitor.csv", monitor)
-    assert set(heard_once([tmp_path]).runs()) == {"a", "b/0.monitor"}
+    assert set(delivered_once([tmp_path]).runs()) == {"a", "b/0.monitor"}
 
 
 def test_event_files_in_a_hidden_folder_of_their_trainer(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_event_files_in_a_hidden_folder_of_their_trainer(tmp_path: Path) -> None
     events = next(path for path in sorted(logs.rglob("*tfevents*")) if path.is_file())
     for folder in ("doom/.summary/0", "doom/.git/0", ".trash/0"):
         write(tmp_path / folder / "events.out.tfevents.1700000000.node.1.0", events.read_bytes())
-    assert set(heard_once([tmp_path]).runs()) == {"doom/.summary/0"}
+    assert set(delivered_once([tmp_path]).runs()) == {"doom/.summary/0"}
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,4 @@ def test_what_a_robot_or_one_episode_did_is_no_run(tmp_path: Path) -> None:
     }.items():
         row = ",".join(["{0}.5"] * (header.count(",") + 1)).replace("{0}.5", "{0}", "step" in header)
         write(tmp_path / name, header + "\n" + "".join(f"{row}\n".format(at) for at in range(1, 9)))
-    assert list(heard_once([tmp_path]).runs()) == ["agent_log"]
+    assert list(delivered_once([tmp_path]).runs()) == ["agent_log"]

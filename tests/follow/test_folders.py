@@ -36,12 +36,12 @@ def test_folder_that_may_not_be_read(tmp_path: Path, fault: Fault) -> None:
     fault.of(tmp_path / "shut", errno.EACCES)
     live = Live(tmp_path)
     live.after(60)
-    assert live.heard.points["open/metrics.jsonl"] == points(range(4))
-    assert [(told.code, told.path) for told in live.heard.told] == [("unreadable", "shut")]
+    assert live.delivered.points["open/metrics.jsonl"] == points(range(4))
+    assert [(told.code, told.path) for told in live.delivered.reported_problems] == [("unreadable", "shut")]
     fault.over()
     live.after(31)
-    assert live.heard.points["shut/metrics.jsonl"] == points(range(3))
-    assert live.heard.codes == []
+    assert live.delivered.points["shut/metrics.jsonl"] == points(range(3))
+    assert live.delivered.codes == []
 
 
 def test_permission_lost_while_following(tmp_path: Path, fault: Fault) -> None:
@@ -52,12 +52,12 @@ def test_permission_lost_while_following(tmp_path: Path, fault: Fault) -> None:
     fault.of(log, errno.EACCES)
     fault.of(log.parent, errno.EACCES)
     live.after(30)
-    assert "unreadable" in live.heard.codes
+    assert "unreadable" in live.delivered.codes
     append(log, lines([3]))
     fault.over()
     live.after(61)
-    assert live.heard.points["run/metrics.jsonl"] == points(range(4))
-    assert live.heard.codes == []
+    assert live.delivered.points["run/metrics.jsonl"] == points(range(4))
+    assert live.delivered.codes == []
 
 
 def test_link_loops_and_links_to_runs(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_link_loops_and_links_to_runs(tmp_path: Path) -> None:
     (tmp_path / "far").symlink_to(outside.parent)
     live = Live(tmp_path)
     live.after(30)
-    assert live.heard.runs() == {"far": ["far/metrics.jsonl"], "run_5": [f"run_5/{EVENTS}"]}
-    assert all(problem.level == "info" for problem in live.heard.problems.values())
+    assert live.delivered.runs() == {"far": ["far/metrics.jsonl"], "run_5": [f"run_5/{EVENTS}"]}
+    assert all(problem.level == "info" for problem in live.delivered.problems.values())
 
 
 def test_moved_link(tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_moved_link(tmp_path: Path) -> None:
     link.unlink()
     link.symlink_to(two)
     live.after(5)
-    assert live.heard.points["metrics.jsonl"] == points(range(5)) + points(range(9), scale=0.75)
-    assert live.heard.kinds["metrics.jsonl"].count("restarted") == 1
+    assert live.delivered.points["metrics.jsonl"] == points(range(5)) + points(range(9), scale=0.75)
+    assert live.delivered.kinds["metrics.jsonl"].count("restarted") == 1
 
 
 def test_named_like_a_log_but_no_file(tmp_path: Path) -> None:
@@ -108,9 +108,9 @@ def test_named_like_a_log_but_no_file(tmp_path: Path) -> None:
         os.chdir(here)
     live = Live(tmp_path)
     live.after(30)
-    assert live.heard.runs() == {"run": [f"run/{EVENTS}"]}
-    assert {problem.code for problem in live.heard.told} == {"not-a-file"}
-    assert len(live.heard.told) == 4
+    assert live.delivered.runs() == {"run": [f"run/{EVENTS}"]}
+    assert {problem.code for problem in live.delivered.reported_problems} == {"not-a-file"}
+    assert len(live.delivered.reported_problems) == 4
 
 
 def test_log_replaced_by_a_fifo(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_log_replaced_by_a_fifo(tmp_path: Path) -> None:
     log.unlink()
     os.mkfifo(log)
     live.after(60)
-    assert "not-a-file" in live.heard.codes
-    assert live.heard.points["metrics.jsonl"] == points(range(3))
+    assert "not-a-file" in live.delivered.codes
+    assert live.delivered.points["metrics.jsonl"] == points(range(3))
 
 
 def test_checkpoints_cost_nothing(tmp_path: Path, fault: Fault) -> None:
@@ -138,7 +138,7 @@ def test_checkpoints_cost_nothing(tmp_path: Path, fault: Fault) -> None:
     own = str(tmp_path)
     touched = {path for name, path in fault.calls if name in ("open", "stat") and path.startswith(own)}
     assert touched == {str(tmp_path), str(tmp_path / "metrics.jsonl")}
-    assert live.heard.runs() == {".": ["metrics.jsonl"]}
+    assert live.delivered.runs() == {".": ["metrics.jsonl"]}
 
 
 def test_unchanged_folders_are_not_listed_again(tmp_path: Path, fault: Fault) -> None:
@@ -155,7 +155,7 @@ def test_unchanged_folders_are_not_listed_again(tmp_path: Path, fault: Fault) ->
     assert not [path for name, path in fault.calls if name == "scandir" and path.startswith(own)]
     write(tmp_path / "run3/events.out.tfevents.7.new", event_bytes(range(3)))
     live.after(5)
-    assert live.heard.points["run3/events.out.tfevents.7.new"] == points(range(3))
+    assert live.delivered.points["run3/events.out.tfevents.7.new"] == points(range(3))
     listed = {path for name, path in fault.calls if name == "scandir" and path.startswith(own)}
     assert listed == {str(tmp_path / "run3")}
 
@@ -166,7 +166,7 @@ def test_forty_levels(tmp_path: Path) -> None:
     write(tmp_path / folder / EVENTS, event_bytes(range(3)))
     live = Live(tmp_path)
     live.poll()
-    assert list(live.heard.runs()) == [folder]
+    assert list(live.delivered.runs()) == [folder]
 
 
 def test_names_that_would_reach_the_terminal(tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def test_names_that_would_reach_the_terminal(tmp_path: Path) -> None:
         file.write(lines(range(2), scale=0.75))
     live = Live(tmp_path)
     live.poll()
-    assert sum(len(said) for said in live.heard.points.values()) == 5
-    for source in live.heard.sources.values():
+    assert sum(len(said) for said in live.delivered.points.values()) == 5
+    for source in live.delivered.sources.values():
         assert source.path.isprintable()
         assert source.run.isprintable()
 
@@ -190,4 +190,4 @@ def test_hidden_copies_of_rsync(tmp_path: Path) -> None:
     write(tmp_path / f".{EVENTS}.Xk3v9Q", event_bytes(range(5)))
     live = Live(tmp_path)
     live.poll()
-    assert list(live.heard.points) == [EVENTS]
+    assert list(live.delivered.points) == [EVENTS]

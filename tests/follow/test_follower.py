@@ -19,11 +19,11 @@ from tests.support.logs import tfwriter
 from tests.support.logs.live_logs import (
     LOCAL,
     NFS,
-    Heard,
+    Delivered,
     Live,
     append,
+    delivered_once,
     event_bytes,
-    heard_once,
     lines,
     points,
     write,
@@ -38,11 +38,11 @@ def test_everything_there_is_read_once(tmp_path: Path) -> None:
     live = Live(tmp_path)
     live.poll()
     assert live.follower.caught_up
-    assert live.heard.points["a/metrics.jsonl"] == points(range(50))
-    assert live.heard.points["b/events.out.tfevents.1.host"] == [
+    assert live.delivered.points["a/metrics.jsonl"] == points(range(50))
+    assert live.delivered.points["b/events.out.tfevents.1.host"] == [
         (tag, step, float(np.float32(value))) for tag, step, value in points(range(30), scale=0.7)
     ]
-    assert live.heard.runs() == {
+    assert live.delivered.runs() == {
         "a": ["a/metrics.jsonl"],
         "b": ["b/events.out.tfevents.1.host"],
     }
@@ -58,8 +58,8 @@ def test_new_lines_within_a_second(tmp_path: Path) -> None:
         live.after(pause)
         append(log, lines([step]))
         live.after(1.0)
-        assert live.heard.points["metrics.jsonl"] == points(range(step + 1))
-    assert live.heard.runs() == {".": ["metrics.jsonl"]}
+        assert live.delivered.points["metrics.jsonl"] == points(range(step + 1))
+    assert live.delivered.runs() == {".": ["metrics.jsonl"]}
 
 
 def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
@@ -70,11 +70,11 @@ def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
     text = lines([1])
     append(log, text[:9])
     live.after(100)
-    assert live.heard.points["metrics.jsonl"] == points([0])
+    assert live.delivered.points["metrics.jsonl"] == points([0])
     append(log, text[9:])
     live.after(1.0)
-    assert live.heard.points["metrics.jsonl"] == points([0, 1])
-    assert live.heard.codes == []
+    assert live.delivered.points["metrics.jsonl"] == points([0, 1])
+    assert live.delivered.codes == []
 
 
 def test_bytes_that_dribble(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_bytes_that_dribble(tmp_path: Path) -> None:
     for byte in event_bytes(range(3)):
         append(log, bytes([byte]))
         live.after(0.5)
-    assert live.heard.points[name] == points(range(3))
+    assert live.delivered.points[name] == points(range(3))
 
 
 def test_new_files_and_runs_are_found(tmp_path: Path) -> None:
@@ -97,13 +97,13 @@ def test_new_files_and_runs_are_found(tmp_path: Path) -> None:
     write(tmp_path / "a/events.out.tfevents.2.host", event_bytes(range(3, 6)))
     write(tmp_path / "deep/er/b/metrics.jsonl", lines(range(2)))
     live.after(live.follower.status().rescan)
-    assert live.heard.points["a/events.out.tfevents.2.host"] == points(range(3, 6))
-    assert live.heard.points["deep/er/b/metrics.jsonl"] == points(range(2))
+    assert live.delivered.points["a/events.out.tfevents.2.host"] == points(range(3, 6))
+    assert live.delivered.points["deep/er/b/metrics.jsonl"] == points(range(2))
     live.after(5.0)
     write(tmp_path / "c/progress.csv", "step,loss\n1,0.75\n")
     live.follower.search_now()
     live.after(0.3)
-    assert live.heard.points["c/progress.csv"] == [("loss", 1, 0.75)]
+    assert live.delivered.points["c/progress.csv"] == [("loss", 1, 0.75)]
 
 
 def test_logdir_that_does_not_exist_yet(tmp_path: Path) -> None:
@@ -113,14 +113,14 @@ def test_logdir_that_does_not_exist_yet(tmp_path: Path) -> None:
     assert live.follower.status().waiting == (str(tmp_path / "later"),)
     write(tmp_path / "later/x/metrics.jsonl", lines(range(4)))
     live.after(5)
-    assert live.heard.points["x/metrics.jsonl"] == points(range(4))
+    assert live.delivered.points["x/metrics.jsonl"] == points(range(4))
     assert live.follower.status().waiting == ()
     single = Live(tmp_path / "one/log.jsonl")
     assert single.after(10) == []
     write(tmp_path / "one/log.jsonl", lines(range(2)))
     write(tmp_path / "one/other.jsonl", lines(range(2)))
     single.after(5)
-    assert single.heard.runs() == {".": ["log.jsonl"]}
+    assert single.delivered.runs() == {".": ["log.jsonl"]}
 
 
 def test_missing_logdir_is_an_error_for_commands_that_read_once(tmp_path: Path) -> None:
@@ -136,13 +136,15 @@ def test_read_all_equals_following(tmp_path: Path) -> None:
     """Reading once and following give the same points; only the former takes an open last line."""
     write(tmp_path / "a/metrics.jsonl", lines(range(20)) + lines([20]).rstrip("\n"))
     write(tmp_path / "b/events.out.tfevents.1.host", event_bytes(range(30), scale=0.625))
-    live, once = Live(tmp_path), Heard()
+    live, once = Live(tmp_path), Delivered()
     live.poll()
     once.take(read_all([tmp_path]))
     assert once.points["a/metrics.jsonl"] == points(range(21))
-    assert live.heard.points["a/metrics.jsonl"] == points(range(20))
-    assert once.points["b/events.out.tfevents.1.host"] == live.heard.points["b/events.out.tfevents.1.host"]
-    assert once.runs() == live.heard.runs()
+    assert live.delivered.points["a/metrics.jsonl"] == points(range(20))
+    assert (
+        once.points["b/events.out.tfevents.1.host"] == live.delivered.points["b/events.out.tfevents.1.host"]
+    )
+    assert once.runs() == live.delivered.runs()
 
 
 @cache
@@ -163,15 +165,15 @@ def test_newest_first(tmp_path: Path) -> None:
     live = Live(tmp_path)
     live.poll()
     kinds = [
-        (delivery.kind, delivery.source.run) for delivery in live.heard.deliveries if len(delivery.batch)
+        (delivery.kind, delivery.source.run) for delivery in live.delivered.deliveries if len(delivery.batch)
     ]
     assert kinds[:3] == [("newest", "young"), ("newest", "middle"), ("newest", "old")]
     assert [kind for kind, _ in kinds[3:]] == ["points"] * len(kinds[3:])
     histories = list(dict.fromkeys(run for _, run in kinds[3:]))
     assert histories == ["young", "middle", "old"]
-    for path, said in live.heard.points.items():
+    for path, said in live.delivered.points.items():
         assert said == points(range(40_000)), path
-        assert live.heard.previews[path][-1] == points([39_999])[0]
+        assert live.delivered.previews[path][-1] == points([39_999])[0]
 
 
 def test_focused_run_first(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_focused_run_first(tmp_path: Path) -> None:
     live = Live(tmp_path)
     live.follower.focus("old")
     live.poll()
-    runs = [delivery.source.run for delivery in live.heard.deliveries if delivery.kind == "points"]
+    runs = [delivery.source.run for delivery in live.delivered.deliveries if delivery.kind == "points"]
     assert runs[0] == "old"
 
 
@@ -191,7 +193,7 @@ def test_files_of_a_run_in_their_order(tmp_path: Path) -> None:
         _large(tmp_path / f"events.out.tfevents.{number}.host", 10 * number, 9000.0 - number)
     live = Live(tmp_path)
     live.poll()
-    read = [delivery.source.path[-6] for delivery in live.heard.deliveries if delivery.kind == "points"]
+    read = [delivery.source.path[-6] for delivery in live.delivered.deliveries if delivery.kind == "points"]
     assert read == ["1", "2", "3"]
 
 
@@ -201,7 +203,7 @@ def test_progress_grows_to_the_whole(tmp_path: Path) -> None:
     live = Live(tmp_path)
     seen = []
     while not live.follower.caught_up:
-        live.heard.take(live.follower.poll())
+        live.delivered.take(live.follower.poll())
         seen.append(live.follower.progress())
     assert seen[-1] == (log.stat().st_size, log.stat().st_size)
     assert all(settled <= known for settled, known in seen)
@@ -243,17 +245,17 @@ def test_remote_growth_is_read_without_trust_in_attributes(tmp_path: Path) -> No
     live.poll()
     append(log, lines([3]))
     live.after(2.5)
-    assert live.heard.points["metrics.jsonl"] == points(range(4))
+    assert live.delivered.points["metrics.jsonl"] == points(range(4))
 
 
 def test_run_glob(tmp_path: Path) -> None:
     """Only runs whose names match are opened."""
     for name in ("ppo_1", "ppo_2", "dqn_1"):
         write(tmp_path / name / "metrics.jsonl", lines(range(3)))
-    live, once = Live(tmp_path, runs=RunFilter("ppo*")), Heard()
+    live, once = Live(tmp_path, runs=RunFilter("ppo*")), Delivered()
     live.poll()
     once.take(read_all([tmp_path], run_glob="ppo*"))
-    assert sorted(live.heard.runs()) == sorted(once.runs()) == ["ppo_1", "ppo_2"]
+    assert sorted(live.delivered.runs()) == sorted(once.runs()) == ["ppo_1", "ppo_2"]
     assert live.follower.status().files == 2
 
 
@@ -264,7 +266,7 @@ def test_several_logdirs(tmp_path: Path) -> None:
         write(tmp_path / name / "metrics.jsonl", lines(range(2)))
     live = Live(tmp_path / "x", tmp_path / "y")
     live.poll()
-    assert live.heard.runs() == {
+    assert live.delivered.runs() == {
         "x": ["x/metrics.jsonl"],
         "x/run": ["x/run/metrics.jsonl"],
         "y": ["y/metrics.jsonl"],
@@ -287,12 +289,12 @@ def test_lag_is_measured(tmp_path: Path) -> None:
 def test_total_of_an_unstarted_run(tmp_path: Path) -> None:
     """An event file without a byte is a run that begins: named, without points, without trouble."""
     write(tmp_path / "run/events.out.tfevents.1.host", b"")
-    live, once = Live(tmp_path), Heard()
+    live, once = Live(tmp_path), Delivered()
     live.poll()
     once.take(read_all([tmp_path]))
-    for heard in (live.heard, once):
-        assert heard.runs() == {"run": ["run/events.out.tfevents.1.host"]}
-        assert heard.codes == []
+    for delivered in (live.delivered, once):
+        assert delivered.runs() == {"run": ["run/events.out.tfevents.1.host"]}
+        assert delivered.codes == []
 
 
 def test_files_that_are_no_logs_make_no_runs(tmp_path: Path) -> None:
@@ -308,10 +310,10 @@ def test_files_that_are_no_logs_make_no_runs(tmp_path: Path) -> None:
     write(tmp_path / "broken.jsonl", "this was to be JSON\n")
     write(tmp_path / "a/metrics.csv", "prompt,answer\none and one,2\n")
     live.after(60)
-    assert live.heard.runs() == {".": ["metrics.jsonl"]}
+    assert live.delivered.runs() == {".": ["metrics.jsonl"]}
     named = ["a/metrics.csv", "broken.jsonl", "strange.jsonl"]
-    assert sorted(problem.path for problem in live.heard.told) == named
-    assert live.heard.codes == ["unrecognised"] * 3
+    assert sorted(problem.path for problem in live.delivered.reported_problems) == named
+    assert live.delivered.codes == ["unrecognised"] * 3
 
 
 @pytest.mark.parametrize("name", ["log.csv", "metrics.jsonl"])
@@ -340,7 +342,7 @@ def test_own_rank_is_known(tmp_path: Path) -> None:
     write(tmp_path / f"joint/{name}.rank1", event_bytes(range(3)))
     live = Live(tmp_path)
     live.poll()
-    ranks = {source.run: source.rank for source in live.heard.sources.values()}
+    ranks = {source.run: source.rank for source in live.delivered.sources.values()}
     assert ranks == {
         "all": None,
         "worker_logs/ActorGroup/rank_0/tensorboard": 0,
@@ -355,9 +357,9 @@ def test_verify_reads_every_checksum(tmp_path: Path) -> None:
     data = bytearray(event_bytes(range(60_000)))
     data[len(event_bytes(range(30_000))) - 5] ^= 0x10  # the last byte of a value, before its checksum
     write(tmp_path / "events.out.tfevents.1.host", bytes(data))
-    heard = heard_once([tmp_path], verify=True)
-    assert heard.codes == ["corrupt-record"]
-    assert len(heard.points["events.out.tfevents.1.host"]) == 59_999
+    delivered = delivered_once([tmp_path], verify=True)
+    assert delivered.codes == ["corrupt-record"]
+    assert len(delivered.points["events.out.tfevents.1.host"]) == 59_999
 
 
 def test_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,10 +370,10 @@ def test_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     largest = 0
     while not live.follower.caught_up:
         before = live.follower.progress()[0]
-        live.heard.take(live.follower.poll())
+        live.delivered.take(live.follower.poll())
         largest = max(largest, live.follower.progress()[0] - before)
     assert largest <= BLOCK
-    assert live.heard.points["events.out.tfevents.1.host"] == points(range(60_000))
+    assert live.delivered.points["events.out.tfevents.1.host"] == points(range(60_000))
 
 
 def test_a_torn_end_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +384,7 @@ def test_a_torn_end_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for _ in range(4):
         live.poll()
     assert live.follower.caught_up
-    (source,) = live.heard.sources.values()
+    (source,) = live.delivered.sources.values()
     assert source.caught_up
     assert source.read < source.size
 
@@ -394,7 +396,7 @@ def test_session_start_in_a_later_file(tmp_path: Path) -> None:
     write(tmp_path / "events.out.tfevents.2.host", again)
     live = Live(tmp_path)
     live.poll()
-    starts = [start for delivery in live.heard.deliveries for start in delivery.batch.starts]
+    starts = [start for delivery in live.delivered.deliveries for start in delivery.batch.starts]
     assert [(start.index, start.step) for start in starts] == [(0, 3)]
 
 
@@ -407,8 +409,8 @@ def test_small_runs_are_shown_whole_one_by_one(tmp_path: Path) -> None:
             log = write(tmp_path / name, event_bytes(range(part * 5, part * 5 + 5)))
             os.utime(log, (2000.0 + number, 2000.0 + number - part))
     os.utime(big, (1000.0, 1000.0))
-    heard = Live(tmp_path)
-    order = [(each.source.path, each.kind) for each in heard.poll() if len(each.batch)]
+    delivered = Live(tmp_path)
+    order = [(each.source.path, each.kind) for each in delivered.poll() if len(each.batch)]
     small = [(f"run{n}/events.out.tfevents.{part}.host{n}", "points") for n in (2, 1, 0) for part in (0, 1)]
     assert order[:7] == [*small, ("big/metrics.jsonl", "newest")]
 
@@ -421,9 +423,9 @@ def test_small_event_files_are_opened_once(tmp_path: Path) -> None:
     live.poll()
     assert live.follower.status().opened == 20
     expected = [(tag, step, float(np.float32(value))) for tag, step, value in points(range(30))]
-    assert [live.heard.points[f"run{number}/events.out.tfevents.1.host{number}"] for number in range(20)] == [
-        expected
-    ] * 20
+    assert [
+        live.delivered.points[f"run{number}/events.out.tfevents.1.host{number}"] for number in range(20)
+    ] == [expected] * 20
 
 
 def test_small_event_files_that_are_read_once_are_opened_once(tmp_path: Path) -> None:
@@ -470,7 +472,7 @@ def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
     assert followed.reader._templates is not learned
     append(log, event_bytes(range(700, 1300), head=False))
     live.after(1.0)
-    said = live.heard.points["events.out.tfevents.1.host"]
+    said = live.delivered.points["events.out.tfevents.1.host"]
     assert [(tag, step) for tag, step, _ in said] == [
         ("other" if 600 <= step < 700 else "loss", step) for step in range(1300)
     ]

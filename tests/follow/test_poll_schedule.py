@@ -76,7 +76,7 @@ def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
     live.after(2.5)
     append(logs[3], lines([2]))
     live.after(1.0)
-    assert live.heard.points["run3/metrics.jsonl"] == points([0, 1, 2])
+    assert live.delivered.points["run3/metrics.jsonl"] == points([0, 1, 2])
     assert live.follower.interval.hot(20) == pytest.approx(2.0)
 
 

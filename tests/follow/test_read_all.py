@@ -15,10 +15,10 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries, read_all
 from tests.support.logs.hung_calls import HungCall
 from tests.support.logs.live_logs import (
-    Heard,
+    Delivered,
     append,
+    delivered_once,
     event_bytes,
-    heard_once,
     lines,
     points,
     write,
@@ -34,9 +34,9 @@ def hung(monkeypatch: pytest.MonkeyPatch) -> Iterator[HungCall]:
     call.let_go.set()
 
 
-def read(*logdirs: Path) -> Heard:
+def read(*logdirs: Path) -> Delivered:
     """All of it, for the hanging calls without much patience."""
-    return heard_once(logdirs, give_up=0.25)
+    return delivered_once(logdirs, give_up=0.25)
 
 
 def test_runs_come_by_name_and_each_in_one_piece(tmp_path: Path) -> None:
@@ -55,10 +55,10 @@ def test_a_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall) -> Non
     for name in ("a", "bad", "c"):
         write(tmp_path / name / "metrics.jsonl", lines(range(3), scale=ord(name[0])))
     hung.paths.add(str(tmp_path / "bad/metrics.jsonl"))
-    heard = read(tmp_path)
-    assert heard.codes == ["not-answering"]
-    assert [problem.path for problem in heard.problems.values()] == ["bad/metrics.jsonl"]
-    assert {path for path, said in heard.points.items() if len(said) == 3} == {
+    delivered = read(tmp_path)
+    assert delivered.codes == ["not-answering"]
+    assert [problem.path for problem in delivered.problems.values()] == ["bad/metrics.jsonl"]
+    assert {path for path, said in delivered.points.items() if len(said) == 3} == {
         "a/metrics.jsonl",
         "c/metrics.jsonl",
     }
@@ -70,10 +70,10 @@ def test_an_event_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall,
     for number in range(5):
         write(tmp_path / f"run{number}/events.out.tfevents.1.host{number}", event_bytes(range(size)))
     hung.paths.add(str(tmp_path / "run2/events.out.tfevents.1.host2"))
-    heard = read(tmp_path)
-    assert heard.codes == ["not-answering"]
+    delivered = read(tmp_path)
+    assert delivered.codes == ["not-answering"]
     good = [f"run{number}/events.out.tfevents.1.host{number}" for number in (0, 1, 3, 4)]
-    assert [path for path, said in heard.points.items() if said == points(range(size))] == good
+    assert [path for path, said in delivered.points.items() if said == points(range(size))] == good
 
 
 def test_a_folder_that_hangs_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,20 +82,20 @@ def test_a_folder_that_hangs_costs_no_other(tmp_path: Path, monkeypatch: pytest.
         write(tmp_path / name / "metrics.jsonl", lines(range(3)))
     hung = HungCall(monkeypatch, "scandir")
     hung.paths.add(str(tmp_path / "bad"))
-    heard = read(tmp_path)
+    delivered = read(tmp_path)
     hung.let_go.set()
-    assert heard.codes == ["not-answering"]
-    assert heard.points["good/metrics.jsonl"] == points(range(3))
+    assert delivered.codes == ["not-answering"]
+    assert delivered.points["good/metrics.jsonl"] == points(range(3))
 
 
 def test_a_dead_mount_is_left_after_some_files(tmp_path: Path, hung: HungCall) -> None:
     """Not every file of it is waited for; those that were not asked are counted, so that none is missed."""
     logs = [write(tmp_path / f"run{number}/metrics.jsonl", lines(range(3))) for number in range(8)]
     hung.paths.update(map(str, logs))
-    heard = read(tmp_path)
-    assert set(heard.codes) == {"not-answering"}
-    assert sum(problem.count for problem in heard.problems.values()) == 8
-    assert not any(heard.points.values())
+    delivered = read(tmp_path)
+    assert set(delivered.codes) == {"not-answering"}
+    assert sum(problem.count for problem in delivered.problems.values()) == 8
+    assert not any(delivered.points.values())
 
 
 def test_reading_ends_when_too_much_hangs(
@@ -105,8 +105,10 @@ def test_reading_ends_when_too_much_hangs(
     monkeypatch.setattr(reader_thread, "MAX_HUNG", 1)
     for name in ("a", "b"):
         hung.paths.add(str(write(tmp_path / name / "metrics.jsonl", lines(range(3)))))
-    heard = read(tmp_path)
-    assert any("the rest of the logs was not read" in problem.message for problem in heard.told)
+    delivered = read(tmp_path)
+    assert any(
+        "the rest of the logs was not read" in problem.message for problem in delivered.reported_problems
+    )
 
 
 def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,14 +116,14 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("rltui.logs.follow.follower.PORTION", 1 << 16)
     count = 80_000
     log = write(tmp_path / "metrics.jsonl", lines(range(count)))
-    heard, follower = Heard(), Follower([tmp_path], once=True)
+    delivered, follower = Delivered(), Follower([tmp_path], once=True)
     while not follower.done:
-        heard.take(follower.poll())
-        if heard.points:
+        delivered.take(follower.poll())
+        if delivered.points:
             log.write_bytes(log.read_bytes()[:6000])
-    said = heard.points["metrics.jsonl"]
+    said = delivered.points["metrics.jsonl"]
     assert said == points(range(len(said))) and 0 < len(said) < count
-    assert heard.codes == ["changed"]
+    assert delivered.codes == ["changed"]
 
 
 def test_leaving_early_leaves_no_thread(tmp_path: Path) -> None:
@@ -140,18 +142,18 @@ def test_leaving_early_leaves_no_thread(tmp_path: Path) -> None:
 def test_following_gives_what_comes_and_says_when_nothing_does(tmp_path: Path) -> None:
     """Deliveries of a follower that goes on: an empty list where nothing new came in time."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
-    heard, deliveries = Heard(), Deliveries(Follower([tmp_path], poll=0.05), wait=0.02)
+    delivered, deliveries = Delivered(), Deliveries(Follower([tmp_path], poll=0.05), wait=0.02)
     grown = False
     for each in deliveries:
-        heard.take(each)
+        delivered.take(each)
         if deliveries.at_rest and not grown:
-            assert heard.points == {"metrics.jsonl": points(range(3))}
+            assert delivered.points == {"metrics.jsonl": points(range(3))}
             append(log, lines([3]))
             grown = True
-        if len(heard.points["metrics.jsonl"]) == 4:
+        if len(delivered.points["metrics.jsonl"]) == 4:
             break
     assert grown
-    assert heard.points["metrics.jsonl"] == points(range(4))
+    assert delivered.points["metrics.jsonl"] == points(range(4))
 
 
 @pytest.mark.parametrize(("age", "told"), [(86_400.0, True), (600.0, False)])

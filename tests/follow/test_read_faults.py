@@ -34,14 +34,14 @@ def test_run_deleted_and_made_again(tmp_path: Path, system: Any) -> None:
     log.parent.rmdir()
     live.after(60)
     path = f"run/{EVENTS}"
-    assert live.heard.sources[path].gone
-    assert live.heard.kinds[path].count("gone") == 1
-    assert live.heard.points[path] == points(range(10))
+    assert live.delivered.sources[path].gone
+    assert live.delivered.kinds[path].count("gone") == 1
+    assert live.delivered.points[path] == points(range(10))
     write(log, event_bytes(range(5), scale=0.625))
     live.after(31)
-    assert not live.heard.sources[path].gone
-    assert live.heard.points[path] == points(range(10)) + points(range(5), scale=0.625)
-    assert live.heard.kinds[path].count("restarted") == 1
+    assert not live.delivered.sources[path].gone
+    assert live.delivered.points[path] == points(range(10)) + points(range(5), scale=0.625)
+    assert live.delivered.kinds[path].count("restarted") == 1
 
 
 def test_logdir_deleted_and_made_again(tmp_path: Path) -> None:
@@ -55,13 +55,13 @@ def test_logdir_deleted_and_made_again(tmp_path: Path) -> None:
     logdir.rmdir()
     live.after(40)
     assert live.follower.status().waiting == (str(logdir),)
-    assert live.heard.sources["run/metrics.jsonl"].gone
+    assert live.delivered.sources["run/metrics.jsonl"].gone
     write(logdir / "next/metrics.jsonl", lines(range(3)))
     write(log, lines(range(7)))
     live.after(31)
-    assert live.heard.points["next/metrics.jsonl"] == points(range(3))
-    assert live.heard.points["run/metrics.jsonl"] == points(range(7))
-    assert live.heard.problems == {}
+    assert live.delivered.points["next/metrics.jsonl"] == points(range(3))
+    assert live.delivered.points["run/metrics.jsonl"] == points(range(7))
+    assert live.delivered.problems == {}
 
 
 def test_two_writers_two_files(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_two_writers_two_files(tmp_path: Path) -> None:
         append(first, event_bytes([step], head=False))
         append(second, event_bytes([step], tag="kl", head=False))
         live.after(1)
-    assert live.heard.points[first.name] == points(range(9))
-    assert live.heard.points[second.name] == points(range(9), tag="kl")
+    assert live.delivered.points[first.name] == points(range(9))
+    assert live.delivered.points[second.name] == points(range(9), tag="kl")
 
 
 @SYSTEMS
@@ -89,8 +89,8 @@ def test_zeros_first_bytes_later(tmp_path: Path, system: Any) -> None:
         file.seek(2048)
         file.write(data[2048:])
     live.after(10)
-    assert live.heard.points[EVENTS] == points(range(200))
-    assert live.heard.codes == []
+    assert live.delivered.points[EVENTS] == points(range(200))
+    assert live.delivered.codes == []
 
 
 def test_page_that_arrives_after_it_was_given_up(tmp_path: Path) -> None:
@@ -99,15 +99,15 @@ def test_page_that_arrives_after_it_was_given_up(tmp_path: Path) -> None:
     log = write(tmp_path / EVENTS, data[:4096] + bytes(4096) + data[8192:])
     live = Live(tmp_path)
     live.after(20)
-    before = len(live.heard.points[EVENTS])
+    before = len(live.delivered.points[EVENTS])
     assert 250 < before < 400
-    assert live.heard.codes != []
+    assert live.delivered.codes != []
     with log.open("r+b") as file:
         file.seek(4096)
         file.write(data[4096:8192])
     live.after(40)
-    assert live.heard.points[EVENTS] == points(range(400))
-    assert live.heard.codes == []
+    assert live.delivered.points[EVENTS] == points(range(400))
+    assert live.delivered.codes == []
 
 
 def test_damage_is_told_once_and_skipped(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_damage_is_told_once_and_skipped(tmp_path: Path) -> None:
     live.after(10)
     append(log, event_bytes([20], head=False))
     live.after(60)
-    assert live.heard.points[EVENTS] == points([*range(9), *range(10, 21)])
-    told = [problem for problem in live.heard.told if problem.code == "corrupt-record"]
+    assert live.delivered.points[EVENTS] == points([*range(9), *range(10, 21)])
+    told = [problem for problem in live.delivered.reported_problems if problem.code == "corrupt-record"]
     assert len(told) == 1
     assert told[0].offset == len(event_bytes(range(9)))
 
@@ -131,10 +131,10 @@ def test_garbage_then_good(tmp_path: Path) -> None:
     log = write(tmp_path / EVENTS, b"not an event file, says somebody\n" * 9)
     live = Live(tmp_path)
     live.after(20)
-    assert live.heard.codes != []
+    assert live.delivered.codes != []
     write(log, event_bytes(range(10)))
     live.after(60)
-    assert live.heard.points[EVENTS] == points(range(10))
+    assert live.delivered.points[EVENTS] == points(range(10))
 
 
 def test_stat_that_tells_a_smaller_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,8 +155,8 @@ def test_stat_that_tells_a_smaller_size(tmp_path: Path, monkeypatch: pytest.Monk
     live.after(5)
     monkeypatch.undo()
     live.after(10)
-    assert live.heard.points["metrics.jsonl"] == points(range(21))
-    assert live.heard.told == []
+    assert live.delivered.points["metrics.jsonl"] == points(range(21))
+    assert live.delivered.reported_problems == []
 
 
 def test_stale_handle_and_gone(tmp_path: Path, fault: Fault) -> None:
@@ -167,16 +167,16 @@ def test_stale_handle_and_gone(tmp_path: Path, fault: Fault) -> None:
     live.after(3)
     fault.of(log, errno.ESTALE)
     live.after(120)
-    assert live.heard.codes == ["stale"]
-    assert len(live.heard.told) == 1
+    assert live.delivered.codes == ["stale"]
+    assert len(live.delivered.reported_problems) == 1
     append(other, lines([3], scale=0.75))
     live.after(3)
-    assert live.heard.points["other/metrics.jsonl"] == points(range(4), scale=0.75)
+    assert live.delivered.points["other/metrics.jsonl"] == points(range(4), scale=0.75)
     append(log, lines([3]))
     fault.over()
     live.after(61)
-    assert live.heard.codes == []
-    assert live.heard.points["run/metrics.jsonl"] == points(range(4))
+    assert live.delivered.codes == []
+    assert live.delivered.points["run/metrics.jsonl"] == points(range(4))
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
@@ -191,10 +191,10 @@ def test_error_for_ever(tmp_path: Path, fault: Fault, number: int) -> None:
     live.after(600)
     tries = sum(call == ("open", str(log)) for call in fault.calls)
     assert 10 <= tries <= 18
-    assert len(live.heard.told) == 1
+    assert len(live.delivered.reported_problems) == 1
     append(other, lines([3], scale=0.75))
     live.after(1)
-    assert live.heard.points["other/metrics.jsonl"] == points(range(4), scale=0.75)
+    assert live.delivered.points["other/metrics.jsonl"] == points(range(4), scale=0.75)
 
 
 def test_reads_that_fail_half_way(tmp_path: Path, fault: Fault) -> None:
@@ -205,11 +205,11 @@ def test_reads_that_fail_half_way(tmp_path: Path, fault: Fault) -> None:
     append(log, lines([3]))
     fault.of_reads(log, errno.EIO)
     live.after(100)
-    assert [problem.code for problem in live.heard.told] == ["io-error"]
+    assert [problem.code for problem in live.delivered.reported_problems] == ["io-error"]
     fault.over()
     live.after(61)
-    assert live.heard.points["metrics.jsonl"] == points(range(4))
-    assert [problem.healed for problem in live.heard.told] == [False, True]
+    assert live.delivered.points["metrics.jsonl"] == points(range(4))
+    assert [problem.healed for problem in live.delivered.reported_problems] == [False, True]
 
 
 def test_a_hundred_runs_growing(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_hundred_runs_growing(tmp_path: Path) -> None:
         for log in logs:
             append(log, lines([step]))
         live.after(1.0)
-        assert all(live.heard.points[f"run{n}/metrics.jsonl"][-1][1] == step for n in range(100))
+        assert all(live.delivered.points[f"run{n}/metrics.jsonl"][-1][1] == step for n in range(100))
 
 
 def test_reader_with_a_fault_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,8 +238,8 @@ def test_reader_with_a_fault_of_its_own(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(log, "read", read)
     live = Live(tmp_path)
     live.after(100)
-    assert live.heard.points[f"good/{EVENTS}"] == points(range(3), scale=0.75)
-    assert [(problem.code, problem.path) for problem in live.heard.told] == [
+    assert live.delivered.points[f"good/{EVENTS}"] == points(range(3), scale=0.75)
+    assert [(problem.code, problem.path) for problem in live.delivered.reported_problems] == [
         ("internal", "bad/metrics.jsonl")
     ]
 
@@ -249,10 +249,10 @@ def test_empty_then_written(tmp_path: Path) -> None:
     log = write(tmp_path / EVENTS, b"")
     live = Live(tmp_path)
     live.after(300)
-    assert live.heard.told == []
+    assert live.delivered.reported_problems == []
     append(log, event_bytes(range(3)))
     live.after(1)
-    assert live.heard.points[EVENTS] == points(range(3))
+    assert live.delivered.points[EVENTS] == points(range(3))
 
 
 def test_many_megabytes_at_once(tmp_path: Path) -> None:
@@ -262,5 +262,5 @@ def test_many_megabytes_at_once(tmp_path: Path) -> None:
     live.poll()
     append(log, event_bytes(range(10, 40_000), head=False))
     live.after(1)
-    assert live.heard.points[EVENTS] == points(range(40_000))
-    assert live.heard.previews[EVENTS][-1] == points([39_999])[0]
+    assert live.delivered.points[EVENTS] == points(range(40_000))
+    assert live.delivered.previews[EVENTS][-1] == points([39_999])[0]

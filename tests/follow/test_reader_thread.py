@@ -47,11 +47,11 @@ def test_reads_and_follows(tmp_path: Path, listener: Listener, feed_of: Callable
     """What is there and what is written later arrives in order, from a thread of the feed."""
     log = write(tmp_path / "metrics.jsonl", lines(range(100)))
     feed_of(tmp_path).start()
-    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 100)
+    assert listener.until(lambda delivered: len(delivered.points["metrics.jsonl"]) == 100)
     for step in range(100, 110):
         append(log, lines([step]))
-    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 110)
-    assert listener.heard.points["metrics.jsonl"] == points(range(110))
+    assert listener.until(lambda delivered: len(delivered.points["metrics.jsonl"]) == 110)
+    assert listener.delivered.points["metrics.jsonl"] == points(range(110))
     assert threading.get_ident() not in listener.threads
 
 
@@ -79,11 +79,11 @@ def test_call_that_never_returns(
     hung.paths.add(str(bad))
     feed = feed_of(tmp_path)
     feed.start()
-    assert listener.until(lambda heard: "not-answering" in heard.codes)
-    assert [problem.path for problem in listener.heard.problems.values()] == ["bad/metrics.jsonl"]
+    assert listener.until(lambda delivered: "not-answering" in delivered.codes)
+    assert [problem.path for problem in listener.delivered.problems.values()] == ["bad/metrics.jsonl"]
     append(good, event_bytes([3], scale=0.75, head=False))
     path = "good/events.out.tfevents.1.host"
-    assert listener.until(lambda heard: heard.points[path] == points(range(4), scale=0.75))
+    assert listener.until(lambda delivered: delivered.points[path] == points(range(4), scale=0.75))
     assert feed.hung == 1
     began = time.monotonic()
     feed.stop()
@@ -99,16 +99,16 @@ def test_call_that_returns_late(
     hung = HungCall(monkeypatch)
     feed = feed_of(tmp_path)
     feed.start()
-    assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 3)
+    assert listener.until(lambda delivered: len(delivered.points["bad/metrics.jsonl"]) == 3)
     hung.paths.add(str(bad))
     append(bad, lines([3]))
-    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    assert listener.until(lambda delivered: "not-answering" in delivered.codes)
     append(bad, lines([4]))
     hung.paths.clear()
     hung.let_go.set()
-    assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 5)
-    assert listener.until(lambda heard: heard.codes == [])
-    assert listener.heard.points["bad/metrics.jsonl"] == points(range(5))
+    assert listener.until(lambda delivered: len(delivered.points["bad/metrics.jsonl"]) == 5)
+    assert listener.until(lambda delivered: delivered.codes == [])
+    assert listener.delivered.points["bad/metrics.jsonl"] == points(range(5))
 
 
 def test_folder_that_never_answers(
@@ -121,14 +121,14 @@ def test_folder_that_never_answers(
     hung.paths.add(str(tmp_path / "bad"))
     feed = feed_of(tmp_path)
     feed.start()
-    assert listener.until(lambda heard: len(heard.points["good/metrics.jsonl"]) == 3)
-    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    assert listener.until(lambda delivered: len(delivered.points["good/metrics.jsonl"]) == 3)
+    assert listener.until(lambda delivered: "not-answering" in delivered.codes)
     write(tmp_path / "later/metrics.jsonl", lines(range(2)))
-    assert listener.until(lambda heard: len(heard.points["later/metrics.jsonl"]) == 2)
+    assert listener.until(lambda delivered: len(delivered.points["later/metrics.jsonl"]) == 2)
     hung.paths.clear()
     hung.let_go.set()
-    assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 3)
-    assert listener.until(lambda heard: heard.codes == [])
+    assert listener.until(lambda delivered: len(delivered.points["bad/metrics.jsonl"]) == 3)
+    assert listener.until(lambda delivered: delivered.codes == [])
 
 
 def test_link_to_a_dead_mount(
@@ -141,9 +141,9 @@ def test_link_to_a_dead_mount(
     hung.paths.add(str(tmp_path / "far"))
     feed = feed_of(tmp_path)
     feed.start()
-    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    assert listener.until(lambda delivered: "not-answering" in delivered.codes)
     write(tmp_path / "later/metrics.jsonl", lines(range(2)))
-    assert listener.until(lambda heard: len(heard.points["later/metrics.jsonl"]) == 2)
+    assert listener.until(lambda delivered: len(delivered.points["later/metrics.jsonl"]) == 2)
     assert feed.hung == 1
     hung.let_go.set()
 
@@ -157,11 +157,11 @@ def test_mount_that_dies_under_many_files(
     hung.paths.update(map(str, logs))
     feed = feed_of(tmp_path, give_up=0.1)
     feed.start()
-    assert listener.until(lambda heard: heard.codes.count("not-answering") >= 3)
+    assert listener.until(lambda delivered: delivered.codes.count("not-answering") >= 3)
     assert feed.hung <= 4
     hung.paths.clear()
     hung.let_go.set()
-    assert listener.until(lambda heard: sum(len(said) for said in heard.points.values()) == 36)
+    assert listener.until(lambda delivered: sum(len(said) for said in delivered.points.values()) == 36)
 
 
 def test_first_values_do_not_wait_for_the_look(
@@ -176,14 +176,14 @@ def test_first_values_do_not_wait_for_the_look(
     def slow(now: float | None = None) -> Iterator[Delivery]:
         for delivery in look(now):
             yield delivery
-            if len(delivery.batch) and listener.until(lambda heard: bool(heard.points)):
+            if len(delivery.batch) and listener.until(lambda delivered: bool(delivered.points)):
                 early.set()
 
     feed.follower.poll = slow
     feed.start()
     assert early.wait(LONG / 2)
     both = {"a/metrics.jsonl": points(range(3)), "b/metrics.jsonl": points(range(3))}
-    assert listener.until(lambda heard: heard.points == both)
+    assert listener.until(lambda delivered: delivered.points == both)
 
 
 def test_consumer_that_raises(
@@ -193,9 +193,9 @@ def test_consumer_that_raises(
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     listener.error = ZeroDivisionError("surprise")
     feed_of(tmp_path).start()
-    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 3)
+    assert listener.until(lambda delivered: len(delivered.points["metrics.jsonl"]) == 3)
     append(log, lines([3]))
-    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 4)
+    assert listener.until(lambda delivered: len(delivered.points["metrics.jsonl"]) == 4)
 
 
 def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callable[..., ReaderThread]) -> None:
@@ -203,14 +203,14 @@ def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callabl
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     feed = feed_of(tmp_path)
     feed.start()
-    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 3)
+    assert listener.until(lambda delivered: len(delivered.points["metrics.jsonl"]) == 3)
     feed.stop()
     append(log, lines([3]))
     worker = feed._worker
     assert worker is not None
     worker.join(LONG)
     assert not worker.is_alive()
-    assert listener.heard.points["metrics.jsonl"] == points(range(3))
+    assert listener.delivered.points["metrics.jsonl"] == points(range(3))
 
 
 def test_events_rings_for_new_runs(tmp_path: Path) -> None:
@@ -282,9 +282,11 @@ def test_call_that_hangs_among_others(
     hung.paths.add(str(tmp_path / "run3/events.out.tfevents.1.host3"))
     feed_of(tmp_path).start()
     good = [f"run{number}/events.out.tfevents.1.host{number}" for number in (0, 1, 2, 4, 5)]
-    assert listener.until(lambda heard: all(len(heard.points[path]) == size for path in good) and heard.codes)
-    assert listener.heard.codes == ["not-answering"]
+    assert listener.until(
+        lambda delivered: all(len(delivered.points[path]) == size for path in good) and delivered.codes
+    )
+    assert listener.delivered.codes == ["not-answering"]
     hung.paths.clear()
     hung.let_go.set()
     path = "run3/events.out.tfevents.1.host3"
-    assert listener.until(lambda heard: len(heard.points[path]) == size and heard.codes == [])
+    assert listener.until(lambda delivered: len(delivered.points[path]) == size and delivered.codes == [])

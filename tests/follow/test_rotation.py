@@ -29,9 +29,9 @@ def test_copytruncate(tmp_path: Path, system: Any) -> None:
     live.after(5)
     append(log, lines(range(6, 8)))
     live.after(5)
-    assert live.heard.points["metrics.jsonl"] == points(range(8))
-    assert live.heard.kinds["metrics.jsonl"].count("restarted") == 1
-    assert [path for path in live.heard.points if live.heard.points[path]] == ["metrics.jsonl"]
+    assert live.delivered.points["metrics.jsonl"] == points(range(8))
+    assert live.delivered.kinds["metrics.jsonl"].count("restarted") == 1
+    assert [path for path in live.delivered.points if live.delivered.points[path]] == ["metrics.jsonl"]
 
 
 @SYSTEMS
@@ -42,8 +42,8 @@ def test_truncated_and_regrown_between_looks(tmp_path: Path, system: Any) -> Non
     live.after(3)
     log.write_text(lines(range(100, 130)))
     live.after(5)
-    assert live.heard.points["metrics.jsonl"] == points(range(5)) + points(range(100, 130))
-    assert live.heard.codes == ["restarted"]
+    assert live.delivered.points["metrics.jsonl"] == points(range(5)) + points(range(100, 130))
+    assert live.delivered.codes == ["restarted"]
 
 
 @SYSTEMS
@@ -55,9 +55,9 @@ def test_same_beginning_other_end(tmp_path: Path, system: Any) -> None:
     live.after(3)
     log.write_text(start + lines(range(300, 330), scale=0.75))
     live.after(5)
-    assert live.heard.kinds["metrics.jsonl"].count("restarted") == 1
+    assert live.delivered.kinds["metrics.jsonl"].count("restarted") == 1
     expected = points(range(300)) + points(range(300, 330), scale=0.75)
-    assert live.heard.points["metrics.jsonl"][310:] == expected
+    assert live.delivered.points["metrics.jsonl"][310:] == expected
 
 
 @SYSTEMS
@@ -70,8 +70,8 @@ def test_rotated_by_rename(tmp_path: Path, system: Any) -> None:
     log.rename(tmp_path / "metrics.jsonl.1")
     write(log, lines(range(7, 9)))
     live.after(12)
-    assert live.heard.points["metrics.jsonl"] == points(range(9))
-    assert live.heard.runs() == {".": ["metrics.jsonl"]}
+    assert live.delivered.points["metrics.jsonl"] == points(range(9))
+    assert live.delivered.runs() == {".": ["metrics.jsonl"]}
 
 
 @SYSTEMS
@@ -88,16 +88,16 @@ def test_last_lines_of_a_log_whose_heir_is_empty(tmp_path: Path, system: Any, co
         write(moved, log.read_bytes()) if copied else log.rename(moved)
         write(log, "")
         live.after(3)
-        assert live.heard.points["metrics.jsonl"][-9:] == points(range(first, first + 9))
+        assert live.delivered.points["metrics.jsonl"][-9:] == points(range(first, first + 9))
         if not copied:
             append(moved, lines([first + 9]))  # the writer has not noticed yet
             live.after(3)
-            assert live.heard.points["metrics.jsonl"][-1:] == points([first + 9])
+            assert live.delivered.points["metrics.jsonl"][-1:] == points([first + 9])
     append(log, lines([30]))
     live.after(5)
     everything = [step for step in range(31) if not copied or step % 10 != 9]
-    assert live.heard.points["metrics.jsonl"] == points(everything)
-    assert [path for path, said in live.heard.points.items() if said] == ["metrics.jsonl"]
+    assert live.delivered.points["metrics.jsonl"] == points(everything)
+    assert [path for path, said in live.delivered.points.items() if said] == ["metrics.jsonl"]
 
 
 def test_rotated_logs_found_at_the_start(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_rotated_logs_found_at_the_start(tmp_path: Path) -> None:
     write(tmp_path / "metrics.jsonl", lines(range(6, 9)))
     live = Live(tmp_path)
     live.poll()
-    assert live.heard.runs() == {".": ["metrics.jsonl", "metrics.jsonl.1", "metrics.jsonl.2"]}
-    read = [delivery.source.path for delivery in live.heard.deliveries if delivery.kind == "points"]
+    assert live.delivered.runs() == {".": ["metrics.jsonl", "metrics.jsonl.1", "metrics.jsonl.2"]}
+    read = [delivery.source.path for delivery in live.delivered.deliveries if delivery.kind == "points"]
     assert read == ["metrics.jsonl.2", "metrics.jsonl.1", "metrics.jsonl"]
 
 
@@ -122,8 +122,8 @@ def test_replaced_by_a_longer_copy(tmp_path: Path, system: Any, start: str) -> N
     live.after(3)
     write(tmp_path / ".copy", data[1]).rename(log)
     live.after(5)
-    assert live.heard.points[start] == points(range(30))
-    assert live.heard.told == []
+    assert live.delivered.points[start] == points(range(30))
+    assert live.delivered.reported_problems == []
 
 
 @SYSTEMS
@@ -141,11 +141,11 @@ def test_cut_under_a_writer_that_keeps_its_place(tmp_path: Path, system: Any) ->
         writer.write(lines(range(1000, 1200)).encode())
         writer.flush()
         live.after(20)
-    assert live.heard.points["metrics.jsonl"] == points(range(1200))
+    assert live.delivered.points["metrics.jsonl"] == points(range(1200))
     afresh = Live(tmp_path, system=system)
     afresh.after(20)
-    assert afresh.heard.points["metrics.jsonl"] == points(range(1000, 1200))
-    assert "zero-bytes" in afresh.heard.codes
+    assert afresh.delivered.points["metrics.jsonl"] == points(range(1000, 1200))
+    assert "zero-bytes" in afresh.delivered.codes
 
 
 @SYSTEMS
@@ -155,7 +155,7 @@ def test_compressed_after_rotation(tmp_path: Path, system: Any) -> None:
     write(tmp_path / "metrics.jsonl.1.gz", gzip.compress(lines(range(300)).encode()))
     live = Live(tmp_path, system=system)
     live.after(3)
-    assert live.heard.points["metrics.jsonl.1.gz"] == points(range(300))
+    assert live.delivered.points["metrics.jsonl.1.gz"] == points(range(300))
     (tmp_path / "metrics.jsonl.1.gz").rename(tmp_path / "metrics.jsonl.2.gz")
     moved = log.rename(tmp_path / "metrics.jsonl.1")
     write(log, lines(range(600, 700)))
@@ -163,9 +163,9 @@ def test_compressed_after_rotation(tmp_path: Path, system: Any) -> None:
     write(tmp_path / "metrics.jsonl.1.gz", gzip.compress(moved.read_bytes()))
     moved.unlink()
     live.after(60)
-    said = sorted(point for path in live.heard.points for point in live.heard.points[path])
+    said = sorted(point for path in live.delivered.points for point in live.delivered.points[path])
     assert said == points(range(700))
-    assert live.heard.codes == ["restarted"]
+    assert live.delivered.codes == ["restarted"]
 
 
 @SYSTEMS
@@ -180,8 +180,8 @@ def test_written_again_in_place(tmp_path: Path, system: Any) -> None:
     live.after(0.6)
     log.write_text(lines(range(21)))
     live.after(6)
-    assert live.heard.points["metrics.jsonl"] == points(range(21))
-    assert live.heard.told == []
+    assert live.delivered.points["metrics.jsonl"] == points(range(21))
+    assert live.delivered.reported_problems == []
 
 
 def test_progress_csv_with_a_new_column(tmp_path: Path) -> None:
@@ -191,10 +191,10 @@ def test_progress_csv_with_a_new_column(tmp_path: Path) -> None:
     live.poll()
     write(log, "time/total_timesteps,loss,kl\n1,0.5,\n2,0.25,\n3,0.125,0.75\n")
     live.after(2)
-    said = [point for point in live.heard.points["progress.csv"] if point[0] in ("loss", "kl")]
+    said = [point for point in live.delivered.points["progress.csv"] if point[0] in ("loss", "kl")]
     assert sorted(said) == [("kl", 3, 0.75), ("loss", 1, 0.5), ("loss", 2, 0.25), ("loss", 3, 0.125)]
-    assert "rewritten" in live.heard.kinds["progress.csv"]
-    assert live.heard.codes == []
+    assert "rewritten" in live.delivered.kinds["progress.csv"]
+    assert live.delivered.codes == []
 
 
 @SYSTEMS
@@ -208,8 +208,8 @@ def test_cut_at_a_checkpoint_and_resumed(tmp_path: Path, system: Any) -> None:
     append(log, lines(range(6, 12), scale=0.75))
     live.after(5)
     again = points(range(6)) + points(range(6, 12), scale=0.75)
-    assert live.heard.points["metrics.jsonl"] == points(range(10)) + again
-    assert live.heard.kinds["metrics.jsonl"].count("restarted") == 1
+    assert live.delivered.points["metrics.jsonl"] == points(range(10)) + again
+    assert live.delivered.kinds["metrics.jsonl"].count("restarted") == 1
 
 
 def test_torn_line_at_a_rotation(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_torn_line_at_a_rotation(tmp_path: Path) -> None:
     log.rename(tmp_path / "metrics.jsonl.1")
     write(log, lines([2]))
     live.after(5)
-    assert live.heard.points["metrics.jsonl"] == points(range(3))
+    assert live.delivered.points["metrics.jsonl"] == points(range(3))
 
 
 def test_rotation_of_logs_that_are_followed_too(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_rotation_of_logs_that_are_followed_too(tmp_path: Path) -> None:
         log.rename(tmp_path / "metrics.jsonl.1")
         write(log, lines([200 + turn]))
         live.after(40)
-    said = sorted(step for path in live.heard.points.values() for _, step, _ in path)
+    said = sorted(step for path in live.delivered.points.values() for _, step, _ in path)
     assert said == [0, 1, 2, 3, 4, 5, 100, 101, 102, 200, 201, 202]
 
 
@@ -250,7 +250,7 @@ def test_two_rotations_between_looks(tmp_path: Path) -> None:
     write(tmp_path / "metrics.jsonl.1", lines(range(3, 6)))
     write(log, lines(range(6, 9)))
     live.after(40)
-    said = sorted(step for path in live.heard.points.values() for _, step, _ in path)
+    said = sorted(step for path in live.delivered.points.values() for _, step, _ in path)
     assert said == list(range(9))
 
 
@@ -272,7 +272,7 @@ def test_weeks_of_rotation_leave_nothing_behind(tmp_path: Path) -> None:
         expected += points([step])
         if step and step % 20 == 0:
             expected += points([step], scale=0.75)
-    assert live.heard.points["metrics.jsonl"] == expected
+    assert live.delivered.points["metrics.jsonl"] == expected
     assert open_below(tmp_path) == 0
     assert live.follower.status().files <= 2
 
@@ -308,5 +308,5 @@ def test_random_lives_of_a_log(tmp_path: Path, seed: int) -> None:
                 live.after(draw.random() * 5)
     append(log, rest)
     live.after(40)
-    assert live.heard.points["metrics.jsonl"] == points(range(step))
-    assert [path for path, said in live.heard.points.items() if said] == ["metrics.jsonl"]
+    assert live.delivered.points["metrics.jsonl"] == points(range(step))
+    assert [path for path, said in live.delivered.points.items() if said] == ["metrics.jsonl"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.logs.live_logs import Heard, Live, Point, lines, points
+from tests.support.logs.live_logs import Delivered, Live, Point, lines, points
 from tests.support.logs.writer_process import Training
 
 POLL = 0.1  # seconds of the follower's clock between two looks
@@ -23,19 +23,19 @@ class Watched:
 
     def __init__(self, folder: Path) -> None:
         self.live = Live(folder, poll=POLL)
-        self.heard = self.live.heard
+        self.delivered = self.live.delivered
 
-    def within(self, looks: int, so: Callable[[Heard], bool]) -> None:
+    def within(self, looks: int, so: Callable[[Delivered], bool]) -> None:
         """Look until something is so, which must not take more looks than that."""
         for _ in range(looks):
-            if so(self.heard):
+            if so(self.delivered):
                 return
             self.live.after(POLL)
-        assert so(self.heard), self.heard.points
+        assert so(self.delivered), self.delivered.points
 
     def says(self, looks: int, path: str, said: Sequence[Point]) -> None:
         """Wait until a source has said exactly this."""
-        self.within(looks, lambda heard: heard.points[path] == list(said))
+        self.within(looks, lambda delivered: delivered.points[path] == list(said))
 
 
 @pytest.fixture(scope="module")
@@ -51,21 +51,21 @@ def watched(tmp_path: Path) -> Watched:
     return Watched(tmp_path)
 
 
-def _event_file(heard: Heard, run: str) -> str | None:
-    return next((path for path in heard.points if path.startswith(f"{run}/events.out.tfevents")), None)
+def _event_file(delivered: Delivered, run: str) -> str | None:
+    return next((path for path in delivered.points if path.startswith(f"{run}/events.out.tfevents")), None)
 
 
 def test_event_files_of_tensorboards_own_writer(tmp_path: Path, watched: Watched, training: Training) -> None:
     """Steps that TensorBoard's writer flushes arrive within a few looks, each once, in one file."""
     training.events(tmp_path / "run", range(3))
-    watched.within(SETTLED, lambda heard: len(heard.points) == 1)
-    path = _event_file(watched.heard, "run")
+    watched.within(SETTLED, lambda delivered: len(delivered.points) == 1)
+    path = _event_file(watched.delivered, "run")
     assert path is not None
     watched.says(SOON, path, points(range(3)))
     for step in range(3, 7):
         training.events(tmp_path / "run", [step])
         watched.says(SOON, path, points(range(step + 1)))
-    assert watched.heard.codes == []
+    assert watched.delivered.codes == []
 
 
 def test_json_lines_in_torn_pieces(tmp_path: Path, watched: Watched, training: Training) -> None:
@@ -77,7 +77,7 @@ def test_json_lines_in_torn_pieces(tmp_path: Path, watched: Watched, training: T
     training.text(log, line[:9])
     training.text(log, line[9:] + lines([4]))
     watched.says(SOON, "metrics.jsonl", points(range(5)))
-    assert watched.heard.codes == []
+    assert watched.delivered.codes == []
 
 
 def test_cut_to_nothing_and_written_anew(tmp_path: Path, watched: Watched, training: Training) -> None:
@@ -89,7 +89,7 @@ def test_cut_to_nothing_and_written_anew(tmp_path: Path, watched: Watched, train
     training.text(log, lines(range(2), scale=0.75))
     again = points(range(2), scale=0.75)
     watched.says(SETTLED, "metrics.jsonl", points(range(20)) + again)
-    assert "restarted" in watched.heard.kinds["metrics.jsonl"]
+    assert "restarted" in watched.delivered.kinds["metrics.jsonl"]
     training.text(log, lines([2], scale=0.75))
     watched.says(SOON, "metrics.jsonl", points(range(20)) + points(range(3), scale=0.75))
 
@@ -110,7 +110,7 @@ def test_rotated(tmp_path: Path, watched: Watched, training: Training, copied: b
     watched.says(SETTLED, "metrics.jsonl", points(range(20)))
     training.text(log, lines([20]))
     watched.says(SOON, "metrics.jsonl", points(range(21)))
-    assert "metrics.jsonl.1" not in watched.heard.points
+    assert "metrics.jsonl.1" not in watched.delivered.points
 
 
 def test_removed_and_made_again(tmp_path: Path, watched: Watched, training: Training) -> None:
@@ -118,9 +118,11 @@ def test_removed_and_made_again(tmp_path: Path, watched: Watched, training: Trai
     training.text(tmp_path / "a/metrics.jsonl", lines(range(5)))
     watched.says(SETTLED, "a/metrics.jsonl", points(range(5)))
     training.tell("remove", tmp_path / "a")
-    watched.within(SETTLED, lambda heard: heard.sources["a/metrics.jsonl"].gone)
-    assert watched.heard.points["a/metrics.jsonl"] == points(range(5))
+    watched.within(SETTLED, lambda delivered: delivered.sources["a/metrics.jsonl"].gone)
+    assert watched.delivered.points["a/metrics.jsonl"] == points(range(5))
     training.text(tmp_path / "a/metrics.jsonl", lines(range(3), scale=0.75))
     training.events(tmp_path / "b", range(2))
     watched.says(SETTLED, "a/metrics.jsonl", points(range(5)) + points(range(3), scale=0.75))
-    watched.within(SETTLED, lambda heard: len(heard.points.get(_event_file(heard, "b") or "", ())) == 2)
+    watched.within(
+        SETTLED, lambda delivered: len(delivered.points.get(_event_file(delivered, "b") or "", ())) == 2
+    )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from rltui.logs.formats.documents.arrays_document import ARCHIVE
 from rltui.logs.formats.documents.arrays_document import CURVE as FORMAT
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
-from tests.support.logs.live_logs import heard_once
+from tests.support.logs.live_logs import delivered_once
 
 CURVE = [k / 4 for k in range(12)]
 
@@ -177,6 +177,6 @@ def test_arrays_of_one_folder_are_one_run(tmp_path: Path) -> None:
     """Each is a metric of one loop; where a number tells them apart they are runs of their own."""
     for name in ("rewards", "losses", "rewards_2"):
         (tmp_path / f"{name}.npy").write_bytes(saved(CURVE))
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert set(found.runs()) == {".", "rewards_2"}
     assert {tag for values in found.points.values() for tag, *_ in values} == {"rewards", "losses"}

@@ -8,7 +8,7 @@ import numpy as np
 
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.registry import REGISTRY
-from tests.support.logs.live_logs import heard_once
+from tests.support.logs.live_logs import delivered_once
 
 
 def save(folder: Path, epochs: int, seed: str = "", **others: int) -> None:
@@ -21,7 +21,7 @@ def save(folder: Path, epochs: int, seed: str = "", **others: int) -> None:
 def test_arrays_of_one_length_are_one_run(tmp_path: Path) -> None:
     """A number of each array is an epoch, also of few; losses of each fit have steps of their own."""
     save(tmp_path / "sac", 3, loss=400)
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["sac", "sac/loss"]
     assert found.points["sac/J.npy"] == [
         (tag, step, -step) for step in (0, 1, 2) for tag in ("J", "R", "entropy")
@@ -34,7 +34,7 @@ def test_each_seed_is_a_run_with_its_console(tmp_path: Path) -> None:
         save(tmp_path / "ppo", 12, f"-{seed}")
         lines = [f"27/11/2026 18:09:{k:02} [INFO] Epoch {k} | J: {-k}.0 R: {-k}.0" for k in range(12)]
         (tmp_path / "ppo" / f"ppo-{seed}.log").write_text("\n".join(lines) + "\n")
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["ppo/ppo-1", "ppo/ppo-2"]
     assert {place for place, points in found.points.items() if points} == {"ppo/J-1.npy", "ppo/J-2.npy"}
 
@@ -43,9 +43,9 @@ def test_other_arrays_named_so_are_no_run(tmp_path: Path) -> None:
     """A rotation, objects, and a few numbers without their partner."""
     np.save(tmp_path / "R.npy", np.eye(3))
     np.save(tmp_path / "J.npy", np.array([{}] * 12, dtype=object), allow_pickle=True)
-    assert not heard_once([tmp_path]).runs()
+    assert not delivered_once([tmp_path]).runs()
     np.save(tmp_path / "R.npy", np.arange(5.0))
-    assert not heard_once([tmp_path]).runs()
+    assert not delivered_once([tmp_path]).runs()
 
 
 def test_epochs_are_read_once_and_a_torn_array_waits(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from rltui.logs.formats.documents.arrays_document import EVALUATIONS as FORMAT
 from tests.support.logs.file_in_memory import MemFile, points, read_on, read_whole
-from tests.support.logs.live_logs import heard_once
+from tests.support.logs.live_logs import delivered_once
 
 NAME = "evaluations.npz"
 
@@ -90,5 +90,5 @@ def test_beside_the_table_of_its_training_it_is_the_same_run(tmp_path: Path) -> 
     (tmp_path / "progress.csv").write_text(
         "time/total_timesteps,rollout/ep_rew_mean\n" + "".join(f"{k}00,{k}.5\n" for k in range(1, 9))
     )
-    heard = heard_once([tmp_path])
-    assert list(heard.runs()) == ["."] and len(heard.points[NAME]) == 18
+    delivered = delivered_once([tmp_path])
+    assert list(delivered.runs()) == ["."] and len(delivered.points[NAME]) == 18

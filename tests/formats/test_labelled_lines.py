@@ -24,7 +24,7 @@ from rltui.metrics.frameworks.recognise import recognise
 from rltui.metrics.resolve import MetricNames
 from rltui.session.session import Session
 from tests.support.logs.file_in_memory import MemFile, cut, points, read_in_pieces, read_whole
-from tests.support.logs.live_logs import heard_once
+from tests.support.logs.live_logs import delivered_once
 
 Rows = list[tuple[int, dict[str, object]]]
 
@@ -562,8 +562,8 @@ def test_a_console_of_such_lines_is_recognised_behind_other_output(tmp_path: Pat
     lines = "".join(f"Episode {k}\tAverage Score: {k}.25\n" for k in range(1, 20))
     (tmp_path / "train.log").write_text("loading\n" * 3000 + lines)
     (tmp_path / "notes.txt").write_text("the reward is 5\n" * 50)
-    heard = heard_once([tmp_path])
-    assert heard.runs() == {"train": ["train.log"]} and len(heard.points["train.log"]) == 19
+    delivered = delivered_once([tmp_path])
+    assert delivered.runs() == {"train": ["train.log"]} and len(delivered.points["train.log"]) == 19
 
 
 @pytest.mark.parametrize(
@@ -592,7 +592,7 @@ def test_notes_without_metrics_are_no_problem(tmp_path: Path) -> None:
     (tmp_path / "training_log.md").write_text(
         "# Monday\n\nThe reward rose from -699 to -545 over 3000 steps.\n"
     )
-    assert not heard_once([tmp_path]).problems
+    assert not delivered_once([tmp_path]).problems
 
 
 def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
@@ -606,8 +606,8 @@ def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
         path = tmp_path / place
         path.parent.mkdir(exist_ok=True)
         path.write_text(lines)
-    heard = heard_once([tmp_path])
-    assert list(heard.runs()) == ["run"]
+    delivered = delivered_once([tmp_path])
+    assert list(delivered.runs()) == ["run"]
 
 
 CONSOLE = "".join(

@@ -9,7 +9,7 @@ import pytest
 
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers import metric_files
-from tests.support.logs.live_logs import heard_once
+from tests.support.logs.live_logs import delivered_once
 
 
 def write(path: Path, rows: list[str]) -> None:
@@ -24,7 +24,7 @@ def test_tables_of_epochs_are_one_run(tmp_path: Path) -> None:
     write(folder / "environment.csv", [f"{k},{k}00,{k}.5" for k in range(1, 5)])
     write(folder / "loss.csv", [f"{k},{k}00,0.{k}" for k in range(1, 4)])
     write(folder / "q._fc.bias_grad.csv", ["epoch,step,min,max,mean,std", "1,100,-0.5,0.5,0.0,0.1"])
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert list(found.runs()) == ["d3rlpy_logs/DQN_1"]
     (points,) = found.points.values()
     assert {(tag, step, value) for tag, step, value in points} == {
@@ -38,7 +38,7 @@ def test_a_folder_of_scalars_is_one_run(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "ppo" / "scalars"
     write(folder / "train" / "reward.csv", [f"{k}00,{k}.5" for k in range(5)])
     write(folder / "eval" / "reward.csv", ["0,1.5"])
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert list(found.runs()) == ["out/ppo"]
     (points,) = found.points.values()
     assert {tag for tag, *_ in points} == {"train/reward", "eval/reward"} and len(points) == 6
@@ -54,7 +54,7 @@ def test_tables_that_tensorboard_saved_under_names_of_metrics_are_one_run(tmp_pa
         write(tmp_path / "plots" / f"{name}.csv", table(at, value))
     write(tmp_path / "plots" / "run-ppo-tag-kl.csv", table(1.76e9, 4))
     write(tmp_path / "plots" / "notes.csv", ["Wall time,Step,Value", "x,y,z"])
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["plots", "plots/other_loss", "plots/ppo"]
     assert found.points["plots/logic.csv"] == [
         (tag, 256 * k, value + k) for k in range(1, 4) for tag, value in (("logic", 1), ("neural", 2))
@@ -67,7 +67,7 @@ def test_arrays_that_tensorboard_saved_are_series_of_their_runs(tmp_path: Path) 
         points = [[1.76e9 + 9.5 * k, 256 * k, k / 2] for k in range(1, 4)]
         (tmp_path / f"run-{run}-tag-{tag}.json").write_text(json.dumps(points))
     (tmp_path / "map.json").write_text(json.dumps([[1, 2, 3], [4, 5, 6]]))
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["ddpg_1", "ddpg_2"]
     assert found.points["run-ddpg_1-tag-Loss_q.json"] == [("Loss_q", 256 * k, k / 2) for k in range(1, 4)]
 
@@ -78,7 +78,7 @@ def test_tables_of_several_runs_that_tensorboard_saved(tmp_path: Path) -> None:
         for name in (f"reward_{run}", f"loss_{run}"):
             rows = (f"{at + 9 * k},{256 * k},{k}.5" for k in range(1, 4))
             write(tmp_path / f"{name}.csv", ["Wall time,Step,Value", *rows])
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["ppo_1", "ppo_2"]
     assert {tag for points in found.points.values() for tag, *_ in points} == {"reward", "loss"}
 
@@ -94,7 +94,7 @@ def test_saved_tables_share_whole_words_of_their_names(tmp_path: Path) -> None:
                 tmp_path / f"{name}.csv",
                 ["Wall time,Step,Value", *(f"{at + k},{k},{k}.5" for k in range(1, 4))],
             )
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["PPO_b_entropy_loss", "PPO_b_max"]
     tags = {tag for points in found.points.values() for tag, *_ in points}
     assert tags == {"entropy_loss", "explained_variance", "max", "mean"}
@@ -111,7 +111,7 @@ def test_columns_of_several_runs_that_wandb_saved(tmp_path: Path) -> None:
     write(
         tmp_path / "out" / "wandb_export_2026.csv", [f'"epoch",{header}', f'{rows[0]},""', f'{rows[1]},"3"']
     )
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert sorted(found.runs()) == ["out/sea-2", "out/sun-1"]
     assert found.points["out/wandb_export_2026.csv[sun-1]"] == [
         ("kl", 0, 0.5), ("kl__MIN", 0, 0.4), ("kl", 10, 0.6)
@@ -124,7 +124,7 @@ def test_other_tables_without_headers_are_no_runs(tmp_path: Path) -> None:
     write(tmp_path / "b" / "loss.csv", ["5,100,0.5", "1,20,0.5"])
     write(tmp_path / "c" / "prices.csv", [f"{k},{k}00,{k}.5" for k in range(5)])
     write(tmp_path / "scalars" / "x.csv", ["a,b", "1,2"])
-    assert heard_once([tmp_path]).runs() == {}
+    assert delivered_once([tmp_path]).runs() == {}
 
 
 def test_scores_are_a_table_of_the_run_of_their_folder(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_scores_are_a_table_of_the_run_of_their_folder(tmp_path: Path) -> None:
     )
     write(tmp_path / "out" / "train.log", [f"outdir:out step:{k} episode:{k} R:1{k}.0" for k in range(9)])
     write(tmp_path / "requirements.txt", ["torch==2.1", "numpy, scipy"])
-    found = heard_once([tmp_path])
+    found = delivered_once([tmp_path])
     assert list(found.runs()) == ["out"]
     assert [step for tag, step, *_ in found.points["out/scores.txt"] if tag == "mean"] == [100, 200, 300, 400]
 

@@ -153,15 +153,15 @@ def test_a_training_that_begins_is_one_run_from_its_first_episode(tmp_path: Path
     for rank in range(2):
         write(tmp_path / f"{rank}.monitor.csv", monitor([], T0 + rank / 10))
         live.after(3.0)
-    assert live.heard.runs() == {}
+    assert live.delivered.runs() == {}
     append(tmp_path / "1.monitor.csv", "5.0,5,0.9\n")
     append(tmp_path / "0.monitor.csv", "5.0,5,1.0\n")
     live.after(10.0)
-    assert list(live.heard.runs()) == ["."]
+    assert list(live.delivered.runs()) == ["."]
     append(tmp_path / "0.monitor.csv", "7.0,7,2.0\n")
     live.after(10.0)
-    (path,) = live.heard.runs()["."]
-    assert [row for row in live.heard.points[path] if row[0] == "r"] == [
+    (path,) = live.delivered.runs()["."]
+    assert [row for row in live.delivered.points[path] if row[0] == "r"] == [
         ("r", 9, 5.0), ("r", 10, 5.0), ("r", 23, 7.0)]  # fmt: skip
 
 

@@ -16,8 +16,8 @@ from rltui.logs.remote import object_store, transfer
 from rltui.logs.remote.mirror import Mirror, Sync
 from rltui.logs.remote.object_store import ObjectStore, StoreError, without_password
 from rltui.logs.remote.remote_folders import RemoteFolder
-from tests.support.logs.live_logs import Heard, event_bytes, lines, points, write
-from tests.support.remote.mirrors import LIMITS, files_of, fsspec, heard, memory, mirror_of, own_cache
+from tests.support.logs.live_logs import Delivered, event_bytes, lines, points, write
+from tests.support.remote.mirrors import LIMITS, delivered, files_of, fsspec, memory, mirror_of, own_cache
 
 __all__ = ["memory", "own_cache"]
 
@@ -46,7 +46,7 @@ def test_any_cut_at_any_look_gives_the_same_points(cuts: list[int]) -> None:
             put(memory, name, data)
             mirror.sync()
             assert files_of(mirror)[name] == data
-    found = heard(mirror)
+    found = delivered(mirror)
     assert found.points["a/events.out.tfevents.1.h.1.0"] == points(range(400))
     assert found.points["b/metrics.jsonl"] == points(range(3000), "reward", 0.125)
     memory.store.clear()
@@ -134,7 +134,7 @@ def test_one_object_may_be_the_folder(memory: Any) -> None:
     mirror = mirror_of("memory://runs/a/metrics.jsonl")
     mirror.sync()
     assert Path(mirror.place).read_bytes() == lines(range(4)).encode()
-    assert heard(mirror).points == {"metrics.jsonl": points(range(4))}
+    assert delivered(mirror).points == {"metrics.jsonl": points(range(4))}
 
 
 def test_the_newest_values_of_a_large_log_come_first(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -423,7 +423,7 @@ def test_what_a_log_says_survives_its_replacement(memory: Any) -> None:
     put(memory, "metrics.jsonl", lines(range(100)))
     mirror = mirror_of("memory://runs")
     mirror.sync()
-    follower, found = Follower([mirror.place], system=LOCAL), Heard()
+    follower, found = Follower([mirror.place], system=LOCAL), Delivered()
     now = 0.0
     while not follower.caught_up or now < 3:
         found.take(follower.poll(now))

@@ -15,7 +15,7 @@ from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError
 from rltui.logs.remote.remote_folders import REMOTE
 from tests.support.commands.in_process import rltui
-from tests.support.logs.live_logs import Heard, lines, points
+from tests.support.logs.live_logs import Delivered, lines, points
 from tests.support.remote.mirrors import files_of, mirror_of, own_cache
 from tests.support.remote.s3_server import S3Server, s3_server
 
@@ -59,7 +59,7 @@ def test_many_runs_cost_one_request_a_look(server: S3Server, monkeypatch: pytest
 def test_a_growing_run_is_followed(server: S3Server) -> None:
     """Points of each look come in their order, once; a copy is read as any log that grows."""
     mirror = mirror_of("s3://bucket/runs")
-    follower, found = Follower(["s3://bucket/runs"]), Heard()
+    follower, found = Follower(["s3://bucket/runs"]), Delivered()
     follower.search.remote = ()
     for now, count in enumerate((0, 5, 6, 700, 701, 1500)):
         if count:
@@ -193,7 +193,7 @@ def test_a_silent_store_does_not_hold_a_look_at_the_screen(server: S3Server) -> 
     server.mode = "silent"
     mirror = REMOTE.of("s3://bucket/runs").mirror
     mirror.store.timeout = 1.0
-    follower, found = Follower(["s3://bucket/runs"]), Heard()
+    follower, found = Follower(["s3://bucket/runs"]), Delivered()
     looks, began = 0, time.monotonic()
     while not found.problems and time.monotonic() - began < 20:
         found.take(follower.poll())

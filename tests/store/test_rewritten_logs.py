@@ -17,7 +17,7 @@ OLD, NEW = "events.out.tfevents.1763600000.host.1.0", "events.out.tfevents.17636
 def told(live: Live) -> Run:
     """The only run after all that a follower delivered."""
     store = Store()
-    for delivery in live.heard.deliveries:
+    for delivery in live.delivered.deliveries:
         if delivery.source.run:
             store.apply(delivery)
     assert len(store.runs) == 1
@@ -50,7 +50,7 @@ def test_table_written_anew_beside_another(tmp_path: Path, again: bool) -> None:
     assert shown(run) == [(step, step * 0.5 + 0.25) for step in range(rows)] + [
         (step, step * 0.125 + 0.25) for step in range(100, last)
     ]
-    assert live.heard.codes == []
+    assert live.delivered.codes == []
 
 
 def test_page_of_an_older_attempt_that_arrives_late(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_page_of_an_older_attempt_that_arrives_late(tmp_path: Path) -> None:
     write(tmp_path / NEW, event_bytes(range(350, 500), scale=0.75))
     live = Live(tmp_path)
     live.after(20)
-    assert live.heard.codes != []
+    assert live.delivered.codes != []
     with log.open("r+b") as file:
         file.seek(4096)
         file.write(data[4096:8192])
@@ -87,7 +87,7 @@ def test_what_a_rotated_log_said_before_is_not_forgotten(tmp_path: Path) -> None
     steps = [step for step, _ in shown(run)]
     assert steps[:200] == list(range(200))
     assert len(steps) == len(set(steps)) == run.points
-    assert len(steps) == 1000 or live.heard.codes != ["restarted"]
+    assert len(steps) == 1000 or live.delivered.codes != ["restarted"]
 
 
 def test_log_that_vanished_is_not_forgotten_for_its_neighbour(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from rltui.logs.delivery import Delivery
-from tests.support.logs.live_logs import Heard
+from tests.support.logs.live_logs import Delivered
 
 LONG = 60.0  # seconds after which a test gives up
 
@@ -15,7 +15,7 @@ class Listener:
     """Takes deliveries in a worker's thread; a test waits until something is so."""
 
     def __init__(self) -> None:
-        self.heard = Heard()
+        self.delivered = Delivered()
         self.changed = threading.Condition()
         self.threads: set[int] = set()
         self.error: Exception | None = None
@@ -24,13 +24,13 @@ class Listener:
         assert deliveries
         with self.changed:
             self.threads.add(threading.get_ident())
-            self.heard.take(deliveries)
+            self.delivered.take(deliveries)
             self.changed.notify_all()
         if self.error is not None:
             error, self.error = self.error, None
             raise error
 
-    def until(self, so: Callable[[Heard], bool]) -> bool:
+    def until(self, so: Callable[[Delivered], bool]) -> bool:
         """Wait until `so`; false after LONG."""
         with self.changed:
-            return self.changed.wait_for(lambda: so(self.heard), LONG)
+            return self.changed.wait_for(lambda: so(self.delivered), LONG)

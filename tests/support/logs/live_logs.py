@@ -60,7 +60,7 @@ def event_bytes(steps: Iterable[int], tag: str = "loss", scale: float = 0.5, hea
     return (tfwriter.version() if head else b"") + body
 
 
-class Heard:
+class Delivered:
     """Accumulates deliveries as a store does, with current and earlier points by source."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Heard:
         self.previews: dict[str, list[Point]] = defaultdict(list)
         self.sources: dict[str, Source] = {}
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
-        self.told: list[Problem] = []
+        self.reported_problems: list[Problem] = []
         self.kinds: dict[str, list[str]] = defaultdict(list)
         self.deliveries: list[Delivery] = []
 
@@ -97,7 +97,7 @@ class Heard:
                 self.points[path].clear()
             self.points[path] += said
         for problem in batch.problems:
-            self.told.append(problem)
+            self.reported_problems.append(problem)
             if problem.healed:
                 self.problems.pop(problem.key, None)
             else:
@@ -117,11 +117,11 @@ class Heard:
         return dict(runs)
 
 
-def heard_once(logdirs: Sequence[str | Path], **options: Any) -> Heard:
+def delivered_once(logdirs: Sequence[str | Path], **options: Any) -> Delivered:
     """What reading the logs below these folders once delivers."""
-    heard = Heard()
-    heard.take(read_all(logdirs, **options))
-    return heard
+    delivered = Delivered()
+    delivered.take(read_all(logdirs, **options))
+    return delivered
 
 
 class Live:
@@ -130,13 +130,13 @@ class Live:
     def __init__(self, *logdirs: Path, system: FileSystem = LOCAL, wall: float = 0.0, **options: Any) -> None:
         self.now = 1000.0
         self.follower = Follower(logdirs, clock=lambda: self.now, wall=lambda: wall, system=system, **options)
-        self.heard = Heard()
+        self.delivered = Delivered()
 
     def poll(self) -> list[Delivery]:
         """Look until there is nothing to read."""
         taken: list[Delivery] = []
         for _ in range(10_000):
-            taken += self.heard.take(self.follower.poll())
+            taken += self.delivered.take(self.follower.poll())
             if self.follower.next_due() > 0:
                 return taken
         raise AssertionError("the follower never comes to rest")

@@ -10,7 +10,7 @@ import pytest
 
 from rltui.logs.remote.mirror import Limits, Mirror
 from rltui.logs.remote.remote_folders import REMOTE
-from tests.support.logs.live_logs import Heard, heard_once
+from tests.support.logs.live_logs import Delivered, delivered_once
 
 fsspec = pytest.importorskip("fsspec")
 LIMITS = Limits(requests_per_hour=100_000, disk=1_000_000_000, timeout=20.0)
@@ -53,6 +53,6 @@ def files_of(mirror: Mirror) -> dict[str, bytes]:
     }
 
 
-def heard(mirror: Mirror) -> Heard:
+def delivered(mirror: Mirror) -> Delivered:
     """The result of reading the mirror once."""
-    return heard_once([mirror.place])
+    return delivered_once([mirror.place])
