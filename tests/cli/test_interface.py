@@ -159,8 +159,8 @@ def test_snapshot_picks_runs_and_steps(logs: Path) -> None:
     assert rltui("snapshot", logs, "--run", "go*").out.startswith(" good")
     head = rltui("snapshot", logs, "--run", "bad", "--at-step", 40).out.splitlines()[0]
     assert "◂ past   step 40" in head and "live" not in head and "now" not in head
-    board = rltui("snapshot", logs, "--run", "bad", "--at-step", 40, "--format", "json").json()[0]
-    assert (board["run"], board["step"], board["health"]) == ("bad", 40, "ok")
+    pane = rltui("snapshot", logs, "--run", "bad", "--at-step", 40, "--format", "json").json()[0]
+    assert (pane["run"], pane["step"], pane["health"]) == ("bad", 40, "ok")
 
 
 @pytest.mark.parametrize("command", ["snapshot", "report"])

@@ -68,7 +68,7 @@ def test_a_run_keeps_its_sign_where_others_lack_the_metric() -> None:
 
 
 def test_the_preview_of_a_pane_shows_marked_runs() -> None:
-    """The curve below a short board has them too, within a range that holds both."""
+    """The curve below a short pane has them too, within a range that holds both."""
     screen = opened_with(run("a", score=0.2), run("b", score=0.8), marked="b")
     screen.state.selection.pane = "reward"
     roles = [role for line in screen.frame(100, 30).lines[8:] for _, role in line.spans]

@@ -47,21 +47,21 @@ def column(name: str, record: dict[str, Any], note: str = "") -> HParamsColumn:
     return HParamsColumn(name, hparams_of(record, "f"), note)
 
 
-def keys(board: Any) -> list[str]:
+def keys(pane: Any) -> list[str]:
     """The keys in the order of the pane."""
-    return [row.key for row in board.hparams]
+    return [row.key for row in pane.hparams]
 
 
-# ---- the board
+# ---- the pane
 
 
 def test_key_settings_come_first_in_their_order() -> None:
     """Learning rate, KL, seed stand at the top; what is not set at the bottom; nothing is left out."""
-    board = hparams_pane([column("a", PLAIN)])
-    assert [row.key for row in board.rows] == [
+    pane = hparams_pane([column("a", PLAIN)])
+    assert [row.key for row in pane.rows] == [
         KEY, "learning_rate", "beta", "seed", "Logging and saving", "logging_steps", UNSET, "run_name",
     ]  # fmt: skip
-    assert board.total == len(PLAIN) and board.different == 0
+    assert pane.total == len(PLAIN) and pane.different == 0
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,18 @@ def test_lesser_settings_are_no_key_settings(key: str) -> None:
 
 def test_only_what_differs() -> None:
     """Two runs: different values and keys that only one has; equal ones are counted, not shown."""
-    board = hparams_pane([column("a", PLAIN), column("b", OTHER)], only_differences=True)
-    assert keys(board) == ["learning_rate", "beta", "gamma"]
-    assert (board.total, board.different) == (6, 3)
-    assert [cell.value if cell else None for cell in board.hparams[1].cells] == [0.04, None]
+    pane = hparams_pane([column("a", PLAIN), column("b", OTHER)], only_differences=True)
+    assert keys(pane) == ["learning_rate", "beta", "gamma"]
+    assert (pane.total, pane.different) == (6, 3)
+    assert [cell.value if cell else None for cell in pane.hparams[1].cells] == [0.04, None]
 
 
 def test_a_run_without_settings_differs_in_nothing() -> None:
     """A run that says nothing is named as such; it does not make every key a difference."""
-    board = hparams_pane([column("a", PLAIN), column("silent", {})], only_differences=True)
-    assert board.different == 0 and not board.hparams
-    assert "nothing to compare" in board.empty
-    assert any("silent" in note for note in board.notes)
+    pane = hparams_pane([column("a", PLAIN), column("silent", {})], only_differences=True)
+    assert pane.different == 0 and not pane.hparams
+    assert "nothing to compare" in pane.empty
+    assert any("silent" in note for note in pane.notes)
 
 
 def test_equal_runs_and_empty_ones_say_so() -> None:
@@ -140,10 +140,10 @@ def test_lines_fit_every_width(width: int) -> None:
 
 def test_markdown_is_one_table_whatever_the_values() -> None:
     """Pipes, backticks and tags in values do not break the table; differing values are bold."""
-    board = hparams_pane([column("a", {"x": "p|q`<b>"}), column("b", {"x": "r"})])
-    rows = [one for one in hparams_markdown(board).splitlines() if one.startswith("|")]
+    pane = hparams_pane([column("a", {"x": "p|q`<b>"}), column("b", {"x": "r"})])
+    rows = [one for one in hparams_markdown(pane).splitlines() if one.startswith("|")]
     assert {one.replace("\\|", "").count("|") for one in rows} == {4}
-    assert "<b>" not in hparams_markdown(board) and "**r**" in hparams_markdown(board)
+    assert "<b>" not in hparams_markdown(pane) and "**r**" in hparams_markdown(pane)
 
 
 def test_programs_get_values_not_words() -> None:
@@ -463,8 +463,8 @@ def test_compare_settings(logs: Path) -> None:
 def test_joined_settings_keep_their_problems() -> None:
     """A file that could not be read is told beside the settings of the others."""
     bad = hparams_of({str(n): 0 for n in range(4000)}, "huge.json")
-    board = hparams_pane([HParamsColumn("a", merge([hparams_of({"lr": 1}, "f"), bad]))])
-    assert "huge.json" in "\n".join(line.text for line in hparams_lines(board, 100)[:2])
+    pane = hparams_pane([HParamsColumn("a", merge([hparams_of({"lr": 1}, "f"), bad]))])
+    assert "huge.json" in "\n".join(line.text for line in hparams_lines(pane, 100)[:2])
 
 
 def test_the_pane_by_both_names(logs: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Boards: what a pane shows, as data and as lines of cells, without a screen."""
+"""Panes: what a pane shows, as data and as lines of cells, without a screen."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_an_empty_pane_says_why() -> None:
 
 @pytest.mark.parametrize("width", [20, 34, 40, 56, 80, 100, 140, 200])
 def test_lines_fit_every_width(view: RunView, width: int) -> None:
-    """No line of a board is wider than asked, and every row still shows its value."""
+    """No line of a pane is wider than asked, and every row still shows its value."""
     made = pane_view(view, "all", NOW)
     lines = pane_lines(made, width)
     assert max(one.width for one in lines) <= width

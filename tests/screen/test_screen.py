@@ -221,9 +221,9 @@ def test_no_key_has_two_meanings() -> None:
 def test_users_may_remap_keys() -> None:
     """A user's key replaces the shipped one and wins where both want the same; faults are told, not fatal."""
     keys = Keys({"quit": "Q", "help": ["q"], "nonsense": "z", "runs": 7})
-    assert keys.action("Q", "board") == "quit"
-    assert keys.action("q", "board") == "help"
-    assert keys.action("r", "board") == "runs"
+    assert keys.action("Q", "pane") == "quit"
+    assert keys.action("q", "pane") == "help"
+    assert keys.action("r", "pane") == "runs"
     assert len(keys.problems) == 2
 
 
@@ -374,7 +374,7 @@ def test_explain_says_whether_a_value_is_healthy(last: float, where: str) -> Non
 
 
 def test_filter_narrows_and_escape_clears() -> None:
-    """`/` takes words, globs and regexes; the board follows; Escape shows everything again."""
+    """`/` takes words, globs and regexes; the pane follows; Escape shows everything again."""
     screen = opened()
     screen.press("9")
     for key in "/entropy":

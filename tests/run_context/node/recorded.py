@@ -1,4 +1,4 @@
-"""A node with GPUs as the driver's library reports it: four boards, two of them used by this user's job."""
+"""A node with GPUs as the driver's library reports it: four GPUs, two of them used by this user's job."""
 
 from __future__ import annotations
 
