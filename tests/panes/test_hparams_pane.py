@@ -215,24 +215,24 @@ def test_earlier_attempts_are_compared_where_they_differ() -> None:
 def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
     """Opening the monitor reads no settings; asking does, and a second ask has them."""
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    shelf, view = HParamsThread([str(tmp_path)]), believable()
+    hparams_thread, view = HParamsThread([str(tmp_path)]), believable()
     view.lie_at("x.jsonl")
-    assert not shelf.loading and shelf.version == 0
-    assert not shelf.of(view).entries
-    assert shelf.thread.wait(10)
-    assert shelf.of(view).entries["lr"].value == 1
+    assert not hparams_thread.loading and hparams_thread.version == 0
+    assert not hparams_thread.of(view).entries
+    assert hparams_thread.thread.wait(10)
+    assert hparams_thread.of(view).entries["lr"].value == 1
 
 
 def test_planned_steps_beside_a_log_are_known_after_the_thread_has_looked(tmp_path: Path) -> None:
     """Nothing is opened for who asks; what the thread finds makes a silent run one that ended early."""
     (tmp_path / "config.yaml").write_text("train:\n  max_steps: 300\n")
-    shelf, session = HParamsThread([str(tmp_path)]), Session()
-    session.set_nearby_lookup(shelf.nearby)
+    hparams_thread, session = HParamsThread([str(tmp_path)]), Session()
+    session.set_nearby_lookup(hparams_thread.nearby)
     session.apply([delivery([("loss", step, 1.0) for step in range(30)], run="run", wall=1.7e9)])
     view, told = session.runs["run"], threading.Event()
-    shelf.thread.ready = told.set
-    assert not view.liveness(1.8e9).unfinished and not shelf.thread.started
-    shelf.read_nearby()
+    hparams_thread.thread.ready = told.set
+    assert not view.liveness(1.8e9).unfinished and not hparams_thread.thread.started
+    hparams_thread.read_nearby()
     assert told.wait(10)
     assert view.liveness(1.8e9 + 1).cut_short and view.liveness(1.8e9 + 1).total == 300
 
@@ -250,14 +250,14 @@ def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(hparam_files, "hparams_near", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    shelf = HParamsThread([str(tmp_path)])
+    hparams_thread = HParamsThread([str(tmp_path)])
     bad, good = believable(name="bad"), believable(name="good")
     for view in (bad, good):
         view.lie_at(f"{view.name}.jsonl")
-        shelf.of(view)
-    assert shelf.thread.wait(10)
-    assert "internal error (ZeroDivisionError)" in shelf.of(bad).problems[0].message
-    assert shelf.of(good).entries["lr"].value == 1
+        hparams_thread.of(view)
+    assert hparams_thread.thread.wait(10)
+    assert "internal error (ZeroDivisionError)" in hparams_thread.of(bad).problems[0].message
+    assert hparams_thread.of(good).entries["lr"].value == 1
 
 
 # ---- the screen
