@@ -236,21 +236,21 @@ def loading() -> None:
         with running("rltui", "watch", str(logs), home=home) as probe:
             first = probe.wait_for(b"overview") * 1000
             print(f"first data after {first:.0f} ms")
-            glass = pyte.Screen(*SIZE)
-            stream = pyte.ByteStream(glass)
+            terminal = pyte.Screen(*SIZE)
+            stream = pyte.ByteStream(terminal)
             stream.feed(bytes(probe.output))
             loading, loaded = [], []
-            while len(loading) < 30 and any("reading" in row for row in glass.display):
-                loading.append(helped(probe, glass, stream))
+            while len(loading) < 30 and any("reading" in row for row in terminal.display):
+                loading.append(helped(probe, terminal, stream))
             told("while loading", loading)
             stream.feed(bytes(probe.read(3.0)))
             while len(loaded) < 12:
-                loaded.append(helped(probe, glass, stream))
+                loaded.append(helped(probe, terminal, stream))
             told("when loaded", loaded)
             print(f"{probe.memory():.0f} MB")
 
 
-def helped(probe: Probe, glass: pyte.Screen, stream: pyte.ByteStream) -> float:
+def helped(probe: Probe, terminal: pyte.Screen, stream: pyte.ByteStream) -> float:
     """Milliseconds from the help key until help can be read; updates may come in between."""
     began = time.perf_counter()
     probe.type(b"H")
@@ -266,7 +266,7 @@ def helped(probe: Probe, glass: pyte.Screen, stream: pyte.ByteStream) -> float:
     found = math.inf
     for at, data in chunks:
         stream.feed(data)
-        if any("previous metric" in row for row in glass.display):
+        if any("previous metric" in row for row in terminal.display):
             found = min(found, at)
     return found * 1000
 

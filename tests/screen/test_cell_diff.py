@@ -1,4 +1,4 @@
-"""Only changed cells are sent, and the glass is the same as if everything had been."""
+"""Only changed cells are sent, and the screen is the same as if everything had been."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rltui.screen.terminal import cell_diff
 from rltui.screen.terminal.cell_diff import PLAIN, CellDiff, LinesUpdate, Look, turn, usable
 from rltui.session.session import Session
 from tests.support.screen.growing_run import Paced
-from tests.support.screen.two_terminals import Glasses
+from tests.support.screen.two_terminals import TwoTerminals
 
 WIDTH, HEIGHT = 24, 4
 CONSOLE = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor")
@@ -53,7 +53,7 @@ class Watched:
         self._follower = Follower([folder], clock=self.clock)
         self.read()
         self.app: Monitor = build(self.session, [str(folder)], clock=self.clock)
-        self.glasses = Glasses(CellDiff(), *size)
+        self.terminals = TwoTerminals(CellDiff(), *size)
         self.composings = 0  # frames that Textual put together
         self.app._display = self._display
 
@@ -61,16 +61,16 @@ class Watched:
         if renderable is not None:
             self.composings += sys._getframe(1).f_code.co_name == "_compositor_refresh"
             size = self.app.size
-            if (size.width, size.height) != (self.glasses.size.width, self.glasses.size.height):
-                self.glasses.resize(size.width, size.height)
-            self.glasses.show(renderable, self.app.console, self.app.screen_lines())
-            assert self.glasses.differ() == []
+            if (size.width, size.height) != (self.terminals.size.width, self.terminals.size.height):
+                self.terminals.resize(size.width, size.height)
+            self.terminals.show(renderable, self.app.console, self.app.screen_lines())
+            assert self.terminals.differ() == []
         self.app.post_display_hook()
 
     def composed(self) -> list[Any]:
         """The cells that are not what Textual would show if it composed the whole screen now."""
         whole: Any = self.app.screen._compositor.render_update(full=True)
-        return self.glasses.differ_from(whole, self.app.console)
+        return self.terminals.differ_from(whole, self.app.console)
 
     def read(self) -> None:
         """Take in what has been written."""
@@ -90,10 +90,10 @@ class Watched:
         """Bytes of each of twelve more steps."""
         found = []
         for _ in range(12):
-            before = self.glasses.diff_bytes
+            before = self.terminals.diff_bytes
             self.step()
             await pilot.pause()
-            found.append(self.glasses.diff_bytes - before)
+            found.append(self.terminals.diff_bytes - before)
         return found
 
 
@@ -102,7 +102,7 @@ def usual(folder: Path) -> Watched:
     return Watched(folder)
 
 
-async def test_every_frame_leaves_the_same_glass(tmp_path: Path) -> None:
+async def test_every_frame_leaves_the_same_screen(tmp_path: Path) -> None:
     """Panes, updates, pages over pages, themes, filters and resizes look as if Textual had sent them."""
     watched = usual(tmp_path)
     app = watched.app
@@ -125,8 +125,8 @@ async def test_every_frame_leaves_the_same_glass(tmp_path: Path) -> None:
             watched.step()
             await pilot.pause()
             assert watched.composed() == [], size
-    assert watched.glasses.frames > 40
-    assert watched.glasses.diff_bytes < watched.glasses.stock_bytes / 2
+    assert watched.terminals.frames > 40
+    assert watched.terminals.diff_bytes < watched.terminals.stock_bytes / 2
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ async def test_characters_of_disputed_width_do_not_move_their_neighbours(tmp_pat
             await pilot.press(key)
             watched.step()
             await pilot.pause()
-        assert "実験" in watched.glasses.spared.display[0].replace(" ", "")
+        assert "実験" in watched.terminals.spared.display[0].replace(" ", "")
 
 
 @pytest.mark.parametrize("key", ["1", "3"])
@@ -178,27 +178,27 @@ async def test_nothing_is_sent_while_nothing_changes(tmp_path: Path) -> None:
     async with watched.app.run_test(size=(140, 45)) as pilot:
         watched.step()
         await pilot.pause()
-        frames = watched.glasses.frames
+        frames = watched.terminals.frames
         for _ in range(10):
             watched.clock.at += 1.0
             watched.app._second()
             watched.app.paint()
             await pilot.pause()
-        assert watched.glasses.frames == frames
+        assert watched.terminals.frames == frames
 
 
-async def test_a_forgotten_glass_is_painted_whole(tmp_path: Path) -> None:
+async def test_a_forgotten_screen_is_painted_whole(tmp_path: Path) -> None:
     """After a stop, or when another program has drawn, a repaint sends every cell."""
     watched = usual(tmp_path)
     async with watched.app.run_test(size=(140, 45)) as pilot:
         await pilot.pause()
-        watched.glasses.cell_diff.forget()
-        watched.glasses.resize(140, 45)
-        before = watched.glasses.diff_bytes
+        watched.terminals.cell_diff.forget()
+        watched.terminals.resize(140, 45)
+        before = watched.terminals.diff_bytes
         watched.app.line_widget.repaint()
         await pilot.pause()
-        assert watched.glasses.diff_bytes - before > 140 * 45
-        assert watched.glasses.differ() == []
+        assert watched.terminals.diff_bytes - before > 140 * 45
+        assert watched.terminals.differ() == []
 
 
 # ---- the diff itself
@@ -230,50 +230,50 @@ def layout(y: int, row: list[tuple[str, Style | None]]) -> LinesUpdate:
 
 
 @given(st.lists(st.tuples(st.integers(0, HEIGHT - 1), rows), max_size=12))
-def test_any_lines_in_any_order_leave_the_same_glass(updates: list[tuple[int, Any]]) -> None:
+def test_any_lines_in_any_order_leave_the_same_screen(updates: list[tuple[int, Any]]) -> None:
     """Whatever is drawn over whatever, every cell and colour is right."""
-    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
+    terminals = TwoTerminals(CellDiff(), WIDTH, HEIGHT)
     for y, row in updates:
-        glasses.show(layout(y, row), CONSOLE)
-        assert glasses.differ() == []
+        terminals.show(layout(y, row), CONSOLE)
+        assert terminals.differ() == []
 
 
 @pytest.mark.parametrize("system", ["standard", "256", "truecolor"])
 def test_colours_are_reduced_as_textual_does(system: Any) -> None:
     """On terminals with fewer colours the diff sends the same ones as the stock way."""
     console = Console(file=io.StringIO(), force_terminal=True, color_system=system)
-    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
+    terminals = TwoTerminals(CellDiff(), WIDTH, HEIGHT)
     style = Style(color="#74c7e0", bgcolor="#161b26", bold=True)
-    glasses.show(layout(0, [("abc", style), ("de", None), ("f", Style(color="#e06c75"))]), console)
-    glasses.show(layout(0, [("abd", style), ("de", style), ("f", None)]), console)
-    assert glasses.differ() == []
+    terminals.show(layout(0, [("abc", style), ("de", None), ("f", Style(color="#e06c75"))]), console)
+    terminals.show(layout(0, [("abd", style), ("de", style), ("f", None)]), console)
+    assert terminals.differ() == []
 
 
 def test_one_changed_cell_is_a_move_and_a_character() -> None:
     """What did not change is not sent, neither are colours that hold."""
-    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
+    terminals = TwoTerminals(CellDiff(), WIDTH, HEIGHT)
     style = Style(color="#74c7e0", bgcolor="#161b26")
-    glasses.show(layout(1, [("0123456789", style)]), CONSOLE)
-    sent = glasses.show(layout(1, [("0123x56789", style)]), CONSOLE)
+    terminals.show(layout(1, [("0123456789", style)]), CONSOLE)
+    sent = terminals.show(layout(1, [("0123x56789", style)]), CONSOLE)
     assert sent == "\x1b[38;2;116;199;224;48;2;22;27;38m\x1b[2;5Hx\x1b[0m"
-    assert glasses.show(layout(1, [("0123x56789", style)]), CONSOLE) == ""
+    assert terminals.show(layout(1, [("0123x56789", style)]), CONSOLE) == ""
 
 
 def test_each_colour_is_set_once_a_frame() -> None:
     """Cells of one colour are sent together, wherever they are; blanks go with the text beside them."""
-    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
+    terminals = TwoTerminals(CellDiff(), WIDTH, HEIGHT)
     red, blue = Style(color="red"), Style(color="blue")
     lines = [Strip([Segment("ab", red), Segment(" cd", blue), Segment("  ef", red)]) for _ in range(HEIGHT)]
-    sent = glasses.show(LinesUpdate(list(enumerate(lines))), CONSOLE)
-    assert glasses.differ() == []
+    sent = terminals.show(LinesUpdate(list(enumerate(lines))), CONSOLE)
+    assert terminals.differ() == []
     assert sent.count("m") == 3  # red, blue, off
 
 
 def test_a_move_is_not_made_where_writing_is_shorter() -> None:
     """Short gaps of equal cells are written over; longer ones are moved over."""
-    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
-    glasses.show(layout(0, [("a..b.......c", None)]), CONSOLE)
-    assert glasses.show(layout(0, [("A..B.......C", None)]), CONSOLE) == "\x1b[1HA..B\x1b[7CC"
+    terminals = TwoTerminals(CellDiff(), WIDTH, HEIGHT)
+    terminals.show(layout(0, [("a..b.......c", None)]), CONSOLE)
+    assert terminals.show(layout(0, [("A..B.......C", None)]), CONSOLE) == "\x1b[1HA..B\x1b[7CC"
 
 
 def look(attributes: str = "", fore: str = "", back: str = "") -> Look:

@@ -31,7 +31,7 @@ WATCHED = (1049, 1000, 1002, 1003, 1006, 1015, 1016, 1004, 2004, 2026, 2048)
 
 
 class Terminal:
-    """A running program and its glass. Use as a context manager."""
+    """A running program and its screen. Use as a context manager."""
 
     def __init__(
         self,
@@ -94,16 +94,16 @@ class Terminal:
             if fd >= 0:
                 os.close(fd)
 
-    # ---- the glass
+    # ---- the screen
 
     @property
     def lines(self) -> list[str]:
-        """What is on the glass."""
+        """What is on the screen."""
         return [line.rstrip() for line in self.screen.display]
 
     @property
     def text(self) -> str:
-        """What is on the glass, as one text."""
+        """What is on the screen, as one text."""
         return "\n".join(self.lines)
 
     def modes_on(self) -> set[int]:
@@ -137,16 +137,16 @@ class Terminal:
         return True
 
     def until(self, condition: Callable[[Terminal], bool], seconds: float = 10.0) -> Terminal:
-        """Wait until something is so. Raises AssertionError with the glass when it does not come."""
+        """Wait until something is so. Raises AssertionError with the screen when it does not come."""
         deadline = time.monotonic() + seconds
         while not condition(self):
             if time.monotonic() > deadline:
-                raise AssertionError("did not come; the glass shows:\n" + self.text)
+                raise AssertionError("did not come; the screen shows:\n" + self.text)
             self.pump()
         return self
 
     def until_text(self, text: str, seconds: float = 10.0) -> Terminal:
-        """Wait until a text is on the glass."""
+        """Wait until a text is on the screen."""
         return self.until(lambda terminal: text in terminal.text, seconds)
 
     def quiet(self, seconds: float = 0.3, most: float = 5.0) -> int:

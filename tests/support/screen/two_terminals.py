@@ -24,7 +24,7 @@ def seen(char: pyte.screens.Char) -> Cell:
     return tuple(char)
 
 
-class Glasses:
+class TwoTerminals:
     """Feed it every frame of an app; `differ` lists the cells that are not the same on both."""
 
     def __init__(self, cell_diff: CellDiff, width: int, height: int) -> None:
