@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.follow.reader_thread import ReaderThread
-from tests.bench.bench_wire import running
+from tests.bench.bench_terminal import running
 from tests.support.logs import tfwriter
 
 TAGS = [f"actor/metric_{number}" for number in range(60)]

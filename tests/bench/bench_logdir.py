@@ -3,7 +3,7 @@
 The user's logs are only read: the newest steps of the run are written again into a temporary folder, a
 step each second, and the real screen watches that, at the size and with the colours of this terminal.
 
-`python -m tests.bench logdir [LOGDIR ...]`; a recorded run without one. See bench_wire for budgets.
+`python -m tests.bench logdir [LOGDIR ...]`; a recorded run without one. See bench_terminal for budgets.
 """
 
 from __future__ import annotations

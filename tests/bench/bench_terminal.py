@@ -1,9 +1,9 @@
-"""What the real screen costs on the wire and in processor time, beside bare Textual and stock widgets.
+"""What the real screen costs in bytes and in processor time, beside bare Textual and stock widgets.
 
 Every program runs in a pseudo-terminal of 140x45 that knows synchronised output; rounds are interleaved and
 medians are shown. A writer appends a step of 60 metrics at 1 Hz and at 4 Hz while the screen watches.
 
-`python -m tests.bench wire [ROUNDS]`; `day` instead simulates 24 hours at one step each second and
+`python -m tests.bench terminal [ROUNDS]`; `day` instead simulates 24 hours at one step each second and
 prints the memory every three hours; `load` presses keys while ten million scalars are read.
 """
 
