@@ -52,7 +52,7 @@ class Monitor:
 
 def test_a_restart_repeats_no_alert(tmp_path: Path) -> None:
     """The same period is told once, however often and however much later a monitor is started."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     assert Monitor(path, begin=5.0).look(finding()) == ["firing 640"]
     assert Monitor(path, begin=9e5, wall=NOW + 60).look(finding()) == []
     assert Monitor(path, begin=1.0, wall=NOW + 7200).look(finding()) == []
@@ -60,14 +60,14 @@ def test_a_restart_repeats_no_alert(tmp_path: Path) -> None:
 
 def test_what_got_worse_is_told_after_a_restart(tmp_path: Path) -> None:
     """A warning that was told does not keep a way out that asks for critical ones from being used."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     assert Monitor(path, 5.0, severity="warning").look(finding(severity="warning")) == ["firing 640"]
     assert Monitor(path, 5.0, NOW + 9).look(finding()) == ["firing 640"]
 
 
 def test_another_episode_waits_until_its_cause_has_cooled(tmp_path: Path) -> None:
     """The cooldown runs on while no monitor does."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     Monitor(path, 5.0).look(finding())
     again = Monitor(path, 5.0, NOW + 1800)
     assert again.look(finding(since=900)) == []
@@ -77,7 +77,7 @@ def test_another_episode_waits_until_its_cause_has_cooled(tmp_path: Path) -> Non
 
 def test_an_episode_of_another_life_is_told_to_be_over(tmp_path: Path) -> None:
     """Where the end is wanted, it is told by whichever monitor sees it."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     Monitor(path, 5.0).look(finding())
     again = Monitor(path, 5.0, NOW + 60, resolved=True)
     assert again.look(finding()) == []
@@ -87,7 +87,7 @@ def test_an_episode_of_another_life_is_told_to_be_over(tmp_path: Path) -> None:
 
 def test_a_clock_set_back_silences_for_one_cooldown_at_most(tmp_path: Path) -> None:
     """A time of telling that lies in the future counts as now."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     Monitor(path, 5.0, NOW + 9e6).look(finding())
     again = Monitor(path, 5.0, NOW)
     assert again.look(finding(since=900)) == []
@@ -102,7 +102,7 @@ def test_a_clock_set_back_silences_for_one_cooldown_at_most(tmp_path: Path) -> N
 )  # fmt: skip
 def test_a_damaged_file_is_an_empty_one(tmp_path: Path, text: str) -> None:
     """Whatever stands there, alerts are sent and remembered anew."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     path.write_bytes(text.encode("latin-1"))
     assert Monitor(path, 5.0).look(finding()) == ["firing 640"]
     assert Monitor(path, 5.0, NOW + 60).look(finding()) == []
@@ -110,7 +110,7 @@ def test_a_damaged_file_is_an_empty_one(tmp_path: Path, text: str) -> None:
 
 def test_it_stays_small_and_knows_what_others_wrote(tmp_path: Path) -> None:
     """The latest entries of all monitors of the folder, none older than a month; no scraps beside it."""
-    path = tmp_path / "deep" / "ledger.json"
+    path = tmp_path / "deep" / "sent_log.json"
     one, other = SentLog(path), SentLog(path)
     one.add("old", "kl", SentAlert(1, 2, NOW - MAX_AGE - 1))
     for at in range(MAX_ENTRIES + 9):
@@ -126,7 +126,7 @@ def test_it_stays_small_and_knows_what_others_wrote(tmp_path: Path) -> None:
 
 def test_of_two_monitors_one_sends(tmp_path: Path) -> None:
     """Each rings in its own terminal; a command or webhook that both have is called by the first alone."""
-    path = tmp_path / "ledger.json"
+    path = tmp_path / "sent_log.json"
     terminals = Monitor(path, 5.0), Monitor(path, 9.0)
     for each in terminals:
         assert each.look(finding()) == ["firing 640"]
@@ -154,7 +154,7 @@ def _with_a_webhook(path: Path, begin: float) -> Monitor:
 def test_without_a_place_to_write_nothing_is_lost_but_the_memory(tmp_path: Path) -> None:
     """A folder that cannot be made: alerts are sent, nothing is raised."""
     (tmp_path / "file").write_text("")
-    assert Monitor(tmp_path / "file" / "ledger.json", 5.0).look(finding()) == ["firing 640"]
+    assert Monitor(tmp_path / "file" / "sent_log.json", 5.0).look(finding()) == ["firing 640"]
 
 
 def test_each_logdir_has_its_own_and_none_lies_in_one(

@@ -119,7 +119,7 @@ def test_duplicates_of_one_training_agree() -> None:
     ],
 )
 def test_logs_are_recognised(name: str, head: bytes, form: str) -> None:
-    """Each format knows its files by name and head, and passes the cheap sieve of names."""
+    """Each format knows its files by name and head, and passes the cheap test of names."""
     found = REGISTRY.recognise(name, head[:HEAD])
     assert found is not None
     assert found.name == form
@@ -178,7 +178,7 @@ def test_formats_have_their_own_names() -> None:
 
 
 @pytest.mark.parametrize("form", REGISTRY.formats, ids=lambda form: form.name)
-def test_sieve_is_cheap_and_no_head_breaks_it(form: Any) -> None:
+def test_the_test_of_names_is_cheap_and_no_head_breaks_it(form: Any) -> None:
     """No format fails on a head of another kind, whatever the name promises."""
     for name in (
         "metrics.jsonl",
