@@ -94,7 +94,7 @@ class Evaluator:
         self._has_late_ticks = False
         self._logged: set[str] = set()  # metrics that are judged instead of others
         self._awaited: set[str] = set()  # tags of such metrics with too few ticks
-        self._unsettled: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
+        self._behind: list[RuledTicks] = []  # with rules that have not been evaluated at all joined ticks
         self._evaluated: JudgedSeries | None = None
         self._beyond_limits: tuple[tuple[int, ...], Mapping[str, HParam]] = (
             (),
@@ -117,12 +117,12 @@ class Evaluator:
 
     # Unknown numbers are NaN, and compare as such; those beyond float64 are infinite.
     @np.errstate(invalid="ignore", divide="ignore", over="ignore")
-    def feed(self, fresh: Sequence[NewPoints], *, live: bool = False, settle: bool = True) -> None:
+    def feed(self, fresh: Sequence[NewPoints], *, live: bool = False, catch_up: bool = True) -> None:
         """Add new points, per tag in order of arrival.
 
         live: ticks of several points may be made late, up to `MAX_LATE` points, each series at other steps.
-        They are made by `make_late_ticks` or the next call without `live`. settle: False where no live steps
-        follow. Then rules wait until they are asked for, which most never are.
+        They are made by `make_late_ticks` or the next call without `live`. catch_up: False where no live
+        steps follow. Then rules wait until they are asked for, which most never are.
         """
         by_tag: dict[str, list[NewPoints]] = {}
         restarted = False
@@ -156,8 +156,8 @@ class Evaluator:
             changed |= self.make_late_ticks()
         self._has_late_ticks |= live
         self._reset(changed)
-        if settle and self._unsettled:
-            self._settle(max(len(piece.points.step) for piece in fresh))
+        if catch_up and self._behind:
+            self._catch_up(max(len(piece.points.step) for piece in fresh))
 
     @np.errstate(invalid="ignore", divide="ignore", over="ignore")
     def make_late_ticks(self) -> bool:
@@ -176,16 +176,16 @@ class Evaluator:
         self._diagnostics = self._unjudged = None
         if changed:  # a live step of a long run mostly completes no tick
             self._state = self._rule_findings = self._findings = self._health = None
-            self._unsettled = [each for each in self._ruled_ticks() if each.unsettled]
+            self._behind = [each for each in self._ruled_ticks() if each.behind]
 
-    def _settle(self, rules: int) -> None:
+    def _catch_up(self, rules: int) -> None:
         """Evaluate some rules at joined ticks that they have not been evaluated at: one per new step."""
         for _ in range(rules):
-            while self._unsettled and not self._unsettled[-1].unsettled:
-                self._unsettled.pop()
-            if not self._unsettled:
+            while self._behind and not self._behind[-1].behind:
+                self._behind.pop()
+            if not self._behind:
                 return
-            self._unsettled[-1].settle_next()
+            self._behind[-1].evaluate_next_missed()
 
     def _ruled_ticks(self) -> Iterator[RuledTicks]:
         for series in self.series.values():

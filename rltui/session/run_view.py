@@ -335,7 +335,7 @@ class RunView:
         held = [piece for pieces, _ in self._held[:count] for piece in pieces]
         del self._held[:count]
         self._count_held(-taken)
-        self.evaluator.feed(held, live=self._live and most is not None, settle=most is not None)
+        self.evaluator.feed(held, live=self._live and most is not None, catch_up=most is not None)
         self._update_nearby_hparams()
         return True
 

@@ -231,7 +231,7 @@ def reevaluated(
     early = _EarlyRun(run.name, walls, resumes, run.hparams, run.hparams_texts, run.silence)
     evaluator = Evaluator(early, names, selection=selection)
     evaluator.set_nearby_hparams(nearby_hparams)
-    evaluator.feed(fresh, settle=False)
+    evaluator.feed(fresh, catch_up=False)
     return current_findings(evaluator)
 
 

@@ -150,7 +150,7 @@ def test_a_waiting_rule_is_evaluated_at_ticks_before_they_were_joined(offset: in
         with np.errstate(invalid="ignore", divide="ignore"):
             for at in range(0, len(steps), size):
                 evaluated.feed(steps[at : at + size], values[at : at + size])
-            evaluated.settle(evaluated.recording_rules[0])
+            evaluated.evaluate_missed(evaluated.recording_rules[0])
         past.append(evaluated.recording_rules[0].past)
     assert past[0] and past[0] == past[1]
 
@@ -419,14 +419,14 @@ def test_a_rewind_removes_superseded_points() -> None:
     assert evaluator.series["policy.kl_ref"].ticks.n == 120
 
 
-def test_after_a_join_one_waiting_rule_is_settled_per_step() -> None:
-    """No live step evaluates all of them; after some steps none of them is unsettled."""
+def test_after_a_join_one_waiting_rule_catches_up_per_step() -> None:
+    """No live step evaluates all of them; after some steps none of them is behind."""
     evaluator, left = new_evaluator(), []
     series = healthy("grpo", Shape(n=CAP + 150))
     evaluator.feed([fresh(tag, values[: CAP - 1]) for tag, values in series.items()])
     for k in range(CAP - 1, CAP + 150):
         evaluator.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
-        waits = [state for each in evaluator.series.values() for state in each.ruled.unsettled]
+        waits = [state for each in evaluator.series.values() for state in each.ruled.behind]
         left.append(sum(state.is_recording for state in waits))
     assert left[0] > 10
     assert {before - after for before, after in pairwise(left)} == {0, 1}

@@ -21,7 +21,7 @@ from rltui.rules.rule_states.rule_selection import Rules, TagRules, moment_offse
 from rltui.rules.rule_states.rule_state import RuleState, Unseen
 from rltui.rules.rule_states.user_rule_state import UserRuleState
 
-PIECE = 128  # ticks at which a rule of whole runs is settled in one step: 0.4 instead of 1.0 ms for all 512
+PIECE = 128  # ticks at which a rule of whole runs catches up in one step: 0.4 instead of 1.0 ms for all 512
 
 
 class RuledTicks:
@@ -37,13 +37,13 @@ class RuledTicks:
       its points were superseded, all rules are evaluated again at the ticks that are held.
 
     When ticks are joined, a copy of them is kept for rules that wait, until the rule is asked for, is
-    evaluated, or is settled: the evaluator settles one rule per step, so that all are before the next time
-    that ticks are joined. Resting rules are settled only if they use values carried from window to window.
+    evaluated, or catches up: the evaluator lets one rule do so per step, so that all have before the next
+    time that ticks are joined. Resting rules do so only if they use values carried from window to window.
     """
 
     __slots__ = (
         "_active", "_idle_range", "_logged", "_moment_offset", "_replaceable", "_resting", "_unjoined",
-        "held_out", "recording_rules", "shown", "ticks", "unsettled",
+        "behind", "held_out", "recording_rules", "shown", "ticks",
     )  # fmt: skip
 
     def __init__(
@@ -64,7 +64,7 @@ class RuledTicks:
             rule.kind in POINTS_COMPARED for rule in (*rules.shown, *rules.recording_rules)
         )
         # Rules that have not been evaluated at all ticks before the last join.
-        self.unsettled: dict[RuleState, Unseen] = {}
+        self.behind: dict[RuleState, Unseen] = {}
         self._unjoined = ticks
         self._logged = logged
         self._replaceable = [
@@ -118,9 +118,9 @@ class RuledTicks:
             before, state.left_out = state.left_out, not self._logged.isdisjoint(instead)
             again |= before and not state.left_out
             if state.left_out and not before:
-                self.unsettled.pop(state, None)
+                self.behind.pop(state, None)
                 state.reset()
-        if not self.unsettled:
+        if not self.behind:
             self._unjoined = self.ticks
         self._active = [state for state in self._active if not state.left_out]
         resting, self._resting, self._idle_range = self._resting, [], IdleRange()
@@ -128,21 +128,21 @@ class RuledTicks:
             if state.idle_range is not None:
                 self._add_resting(state, state.idle_range)
         if again:
-            self._settle_all()
+            self._evaluate_all_missed()
             self._activate()
             self.ticks.marks = {}
             self._evaluate_again(self.ticks.last_step + 1)
 
     def ask(self, state: RuleState) -> None:
         """Evaluate a recording rule on demand. It is also evaluated at the next ticks, then waits again."""
-        if state in self.unsettled or (state.waiting is not None and state.idle_range is None):
+        if state in self.behind or (state.waiting is not None and state.idle_range is None):
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 self._catch_up(state)
         state.asked = state.idle_range is None
 
-    def settle(self, state: RuleState) -> None:
+    def evaluate_missed(self, state: RuleState) -> None:
         """Evaluate a rule at the ticks at which it was not evaluated."""
-        self._settle_joined(state)
+        self._evaluate_joined(state)
         if state.waiting is None:
             return
         unseen, state.waiting = state.waiting, None
@@ -150,14 +150,14 @@ class RuledTicks:
         if state.idle_range is None:
             self._active.append(state)
 
-    def settle_next(self) -> None:
-        """Settle the first unsettled rule; one of whole runs, which takes long, at some of its ticks."""
-        state = next(iter(self.unsettled))
-        self._settle_joined(state, PIECE if state.rule.kind in OF_WHOLE_RUNS else CAP)
+    def evaluate_next_missed(self) -> None:
+        """The same for the first rule that is behind; one of whole runs takes long: at some of its ticks."""
+        state = next(iter(self.behind))
+        self._evaluate_joined(state, PIECE if state.rule.kind in OF_WHOLE_RUNS else CAP)
 
-    def _settle_joined(self, state: RuleState, most: int = CAP) -> None:
+    def _evaluate_joined(self, state: RuleState, most: int = CAP) -> None:
         """Evaluate a rule at the first ticks before the last join at which it was not evaluated."""
-        if (unseen := self.unsettled.get(state)) is None:
+        if (unseen := self.behind.get(state)) is None:
             return
         joined, held = self._unjoined, self.ticks
         state.ticks = joined
@@ -165,14 +165,14 @@ class RuledTicks:
         self._evaluate_at(state, joined, unseen, end)
         state.ticks = held
         if end < joined.n:  # rules of whole runs carry no marks
-            self.unsettled[state] = end, unseen[1]
+            self.behind[state] = end, unseen[1]
             return
-        del self.unsettled[state]
+        del self.behind[state]
         held.marks = widest(held.marks, joined.marks)
         if state.waiting is not None:
             begun, marks = state.waiting
             state.waiting = begun, widest(marks, joined.marks)
-        if not self.unsettled:
+        if not self.behind:
             self._unjoined = held
 
     def _evaluate_at(self, state: RuleState, ticks: Ticks, unseen: Unseen, end: int) -> None:
@@ -187,12 +187,12 @@ class RuledTicks:
 
     def _catch_up(self, state: RuleState) -> None:
         """Let a waiting rule rest, or evaluate it at the ticks at which it was not evaluated."""
-        self._settle_joined(state)
+        self._evaluate_joined(state)
         if state.waiting is None:
             return
         moments = self._moments(self.ticks, state.waiting[0], self.ticks.n)
         if moments is None or not self._rest(state, RollingWindow(self.ticks, moments), state.waiting):
-            self.settle(state)
+            self.evaluate_missed(state)
 
     def _rest(self, state: RuleState, window: RollingWindow, unseen: Unseen) -> bool:
         """Let a rule rest if it may; `unseen`: the ticks at which it is not evaluated then."""
@@ -231,9 +231,9 @@ class RuledTicks:
             lowest, highest = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
         return limits.lowest <= lowest and highest <= limits.highest and held.n < limits.until
 
-    def _settle_all(self) -> None:
+    def _evaluate_all_missed(self) -> None:
         for state in (*self.shown, *self.recording_rules):
-            self.settle(state)
+            self.evaluate_missed(state)
 
     def _evaluate(self, begun: int) -> None:
         """Evaluate the rules at the ticks from `begun` on."""
@@ -248,22 +248,22 @@ class RuledTicks:
 
     def _keep_unjoined(self) -> None:
         """Keep the present ticks for waiting rules, before they are joined."""
-        while self.unsettled:
-            self.settle_next()
+        while self.behind:
+            self.evaluate_next_missed()
         for state in (*self.shown, *self.recording_rules):
             if state.waiting is not None:
-                self.unsettled[state], state.waiting = state.waiting, None
-        if self.unsettled:
+                self.behind[state], state.waiting = state.waiting, None
+        if self.behind:
             self._unjoined = self.ticks.unjoined()
         self._activate()
 
     def _evaluate_active(self, window: RollingWindow, begun: int) -> None:
         """Evaluate the active rules, or let them rest or wait."""
         active, self._active = self._active, []
-        if self.unsettled:
+        if self.behind:
             for state in active:
                 if state.asked or not state.is_recording:
-                    self._settle_joined(state)
+                    self._evaluate_joined(state)
         unseen, joins = (begun, dict(self.ticks.marks)), self.ticks.n == CAP
         for state in active:
             # Recording rules do not begin to wait just before ticks are joined: that would need a copy.
@@ -286,7 +286,7 @@ class RuledTicks:
 
         Past periods before the step are kept as they were, since their ticks may have been finer.
         """
-        self._settle_all()
+        self._evaluate_all_missed()
         self._activate()
         if self.ticks.rewind(step):  # a ratio is rewound once for each of its sides
             self._evaluate_again(step)
@@ -298,7 +298,7 @@ class RuledTicks:
             state.rewind(step)
         pasts = [state.past for state in states]
         self._evaluate(0)
-        self._settle_all()
+        self._evaluate_all_missed()
         self._activate()
         for state, past in zip(states, pasts, strict=True):
             state.past = past
