@@ -198,7 +198,7 @@ def test_files_of_a_run_in_their_order(tmp_path: Path) -> None:
 
 
 def test_progress_grows_to_the_whole(tmp_path: Path) -> None:
-    """Progress counts settled against known bytes, and ends with both equal."""
+    """Progress counts consumed against known bytes, and ends with both equal."""
     log = _large(tmp_path / "events.out.tfevents.1.host", 60_000, 1000.0)
     live = Live(tmp_path)
     seen = []
@@ -206,8 +206,8 @@ def test_progress_grows_to_the_whole(tmp_path: Path) -> None:
         live.delivered.take(live.follower.poll())
         seen.append(live.follower.progress())
     assert seen[-1] == (log.stat().st_size, log.stat().st_size)
-    assert all(settled <= known for settled, known in seen)
-    assert [settled for settled, _ in seen] == sorted(settled for settled, _ in seen)
+    assert all(consumed <= known for consumed, known in seen)
+    assert [consumed for consumed, _ in seen] == sorted(consumed for consumed, _ in seen)
 
 
 def test_idle_reads_nothing(tmp_path: Path) -> None:

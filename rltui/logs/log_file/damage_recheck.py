@@ -28,17 +28,17 @@ class DamageRecheck:
         """Whether the next check is due."""
         return bool(self._places) and now >= self._due
 
-    def note(self, problems: Iterable[Problem], file: File, settled: int, now: float) -> None:
-        """Remember damage before `settled`. Raises OSError."""
+    def note(self, problems: Iterable[Problem], file: File, consumed: int, now: float) -> None:
+        """Remember damage before `consumed`. Raises OSError."""
         for problem in problems:
             if problem.offset is None:
                 continue
             if problem.healed:
                 self._places = {each: seen for each, seen in self._places.items() if each.key != problem.key}
-            elif problem.level != "info" and problem.offset < settled and len(self._places) < MAX_PLACES:
+            elif problem.level != "info" and problem.offset < consumed and len(self._places) < MAX_PLACES:
                 if not self._places:
                     self._since, self._due = now, now + _FIRST
-                length = min(SPAN, settled - problem.offset)
+                length = min(SPAN, consumed - problem.offset)
                 self._places[problem] = (length, _checksum(file, problem.offset, length))
 
     def healed(self, file: File, now: float) -> list[Problem]:

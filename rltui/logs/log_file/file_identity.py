@@ -23,11 +23,11 @@ _SHRINK_CHECKS = {True: 2, False: 3}  # checks that must agree, with and without
 
 
 class EarlierContent(NamedTuple):
-    """Content that was read before its file was replaced, by its head and the bytes before `settled`."""
+    """Content that was read before its file was replaced, by its head and the bytes before `consumed`."""
 
     head: bytes
     mark: bytes
-    settled: int
+    consumed: int
 
     def begins_with(self, content: bytes) -> bool:
         """Whether `content`, the first HEAD bytes of a decompressed copy, are its head."""
@@ -38,45 +38,45 @@ class EarlierContent(NamedTuple):
     def is_in(self, file: File) -> bool:
         """Whether a file has this content. Raises OSError."""
         return bool(self.head) and (
-            file.read_at(0, len(self.head)) == self.head and marker(file, self.settled) == self.mark
+            file.read_at(0, len(self.head)) == self.head and marker(file, self.consumed) == self.mark
         )
 
 
 class FileIdentity:
-    """What identifies the content of a file up to the offset `settled`."""
+    """What identifies the content of a file up to the offset `consumed`."""
 
     __slots__ = ("head", "mark", "shrinks", "shrunk_at")
 
     def __init__(self) -> None:
-        self.head = b""  # first bytes, up to the settled offset: later ones may still change
+        self.head = b""  # first bytes, up to the consumed offset: later ones may still change
         self.mark = b""
         self.shrinks = 0
         self.shrunk_at = 0.0
 
-    def remember(self, file: File, settled: int) -> None:
-        """Record the present content up to `settled`. Raises OSError."""
+    def remember(self, file: File, consumed: int) -> None:
+        """Record the present content up to `consumed`. Raises OSError."""
         if len(self.head) < HEAD:
-            self.head = file.read_at(0, min(HEAD, settled))
-        self.mark = marker(file, settled)
+            self.head = file.read_at(0, min(HEAD, consumed))
+        self.mark = marker(file, consumed)
 
-    def content(self, settled: int) -> EarlierContent:
-        """The content up to `settled`, to find it again in another file."""
-        return EarlierContent(self.head, self.mark, settled)
+    def content(self, consumed: int) -> EarlierContent:
+        """The content up to `consumed`, to find it again in another file."""
+        return EarlierContent(self.head, self.mark, consumed)
 
-    def compare(self, file: File, settled: int, now: float, *, trust: bool) -> FileChange:
-        """Whether the file still has the content up to `settled`. Raises OSError.
+    def compare(self, file: File, consumed: int, now: float, *, trust: bool) -> FileChange:
+        """Whether the file still has the content up to `consumed`. Raises OSError.
 
         A file that is shorter but otherwise equal is about to be rewritten ("wait"), or was truncated by a
         restart ("replaced", if several checks agree): on some network file systems sizes go back for a while.
         An empty file is waited for.
         """
-        if not settled:
+        if not consumed:
             return "same"
         head = file.read_at(0, len(self.head))
         if not self.head.startswith(head):
             return "replaced"
         if len(head) == len(self.head):
-            mark = marker(file, settled)
+            mark = marker(file, consumed)
             if mark == self.mark:
                 self.shrinks = 0
                 return "same"

@@ -86,7 +86,7 @@ class RecordBatcher:
         self._key_sets: dict[tuple[str, ...], _KeySet] = {}
         # Records until it is known whether their best step key is a step, and what was then found.
         self._held: list[tuple[Mapping[str, object], tuple[int, float] | None]] = []
-        self._doubts_settled = False
+        self._doubts_resolved = False
         self._justified: doubtful_step.Doubt | None = None
         self._counters: dict[Writer, _Counter] = {}
         self._highest_steps: dict[Writer, int] = {}  # in order of appearance
@@ -104,7 +104,7 @@ class RecordBatcher:
         """A batcher with the same tag table for records from the end of the file."""
         records = RecordBatcher(self._path, self.tags, preview=True)
         records._highest_steps, records._separate_writers = dict(self._highest_steps), self._separate_writers
-        records._doubts_settled, records._justified = self._doubts_settled, self._justified
+        records._doubts_resolved, records._justified = self._doubts_resolved, self._justified
         return records
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
@@ -165,13 +165,13 @@ class RecordBatcher:
         ]
         justified = None if doubt is None else doubtful_step.is_justified(doubt, rows)
         if justified is not None or len(self._held) >= doubtful_step.MOST_HELD:
-            self.settle(doubt if justified else None)
+            self.add_held(doubt if justified else None)
 
-    def settle(self, justified: doubtful_step.Doubt | None = None) -> None:
+    def add_held(self, justified: doubtful_step.Doubt | None = None) -> None:
         """Add the records that are held. justified: the doubt that was; by default, no key is doubted."""
         held, self._held = self._held, []
         if held:
-            self._doubts_settled, self._justified = True, justified
+            self._doubts_resolved, self._justified = True, justified
             self._key_sets.clear()
         for record, at in held:
             self.add(record, at)
@@ -271,7 +271,7 @@ class RecordBatcher:
         steps = record_keys.step_keys(keys)
         walls = record_keys.wall_time_keys(keys)
         doubt, found = (
-            (None, self._justified) if self._doubts_settled else (doubtful_step.doubt_of(steps, keys), None)
+            (None, self._justified) if self._doubts_resolved else (doubtful_step.doubt_of(steps, keys), None)
         )
         if found is not None and not (found.key in keys and found.other in steps):
             found = None

@@ -59,7 +59,7 @@ class DocumentReader(ReadFromStart):
         batch = self.read(file)
         size = file.size()
         if size <= self.offset or size > RECORD_CAP:
-            self._records.settle()
+            self._records.add_held()
             return concat([batch, self._records.batch()])
         data = file.read_at(0, size)
         found = self._parse_truncated(data)
@@ -77,7 +77,7 @@ class DocumentReader(ReadFromStart):
                 self._records.add(record)
             self._delivered[part] = max(delivered, len(records))
         if final:
-            self._records.settle()
+            self._records.add_held()
         return self._records.batch()
 
     def _report_too_large(self, size: int) -> Batch:

@@ -108,7 +108,7 @@ class LineReader(ReadFromStart):
             pass
         tail = self._lines.tail(file)
         refused = self._parser.parse_last(tail, self._records)
-        self._records.settle()
+        self._records.add_held()
         problems = self._problems()
         if refused is not None:
             problems.append(torn_tail(self._path, self.offset, len(tail), "line", refused))

@@ -112,7 +112,7 @@ class LabelledLines:
         self._step_of_coarse: dict[str, tuple[int, int]] = {}  # by coarse counter: its last value, the step
         self._held: list[LabelledLine] = []  # until it is known whether their first counter is the plan
         self._plan: Doubt | None = None  # a counter that is the plan
-        self._doubts_settled = False
+        self._doubts_resolved = False
         self._lines_counted = 0  # of the most frequent group without a counter
         self.counts_lines = False  # steps are numbers of lines, since the log has no counter
         self.counter = ""  # the name of the first counter that was accepted
@@ -148,7 +148,7 @@ class LabelledLines:
         """The records of a table that ends with the file, and of lines that are held."""
         if ended := self._tables.end():
             yield from self._process(line_of(ended))
-        yield from self._settle()
+        yield from self._process_held()
 
     def _end_heading_role(self) -> None:
         """Other text after the values of an evaluation: the training continues."""
@@ -171,18 +171,18 @@ class LabelledLines:
             both = [row for row in values if {doubt.key, doubt.other} <= row.keys()]
             is_plan = is_justified(doubt, [(row[doubt.key], row[doubt.other]) for row in both])
             if is_plan is not None or len(self._held) >= MOST_HELD:
-                yield from self._settle(doubt if is_plan else None)
+                yield from self._process_held(doubt if is_plan else None)
 
-    def _settle(self, plan: Doubt | None = None) -> Iterator[Step]:
+    def _process_held(self, plan: Doubt | None = None) -> Iterator[Step]:
         held, self._held = self._held, []
         if held:
-            self._doubts_settled, self._plan = True, plan
+            self._doubts_resolved, self._plan = True, plan
         for line in held:
             yield from self._process(line)
 
     def _doubt_of(self, line: LabelledLine) -> Doubt | None:
         plans = log_keys().doubtful_steps.plans
-        if self._doubts_settled or not line.counters or line.counters[0].name not in plans:
+        if self._doubts_resolved or not line.counters or line.counters[0].name not in plans:
             return None
         return doubt_of([each.name for each in line.counters])
 

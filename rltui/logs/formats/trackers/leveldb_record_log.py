@@ -55,9 +55,9 @@ class RecordLog:
         while True:
             data = file.read_at(self.offset, budget)
             at_end = self.offset + len(data) >= size
-            payloads, settled = self._split(data, self.offset, at_end, final)
-            self.offset += settled
-            if settled or at_end or budget >= RECORD_CAP:
+            payloads, consumed = self._split(data, self.offset, at_end, final)
+            self.offset += consumed
+            if consumed or at_end or budget >= RECORD_CAP:
                 return payloads
             budget *= 4  # the payload is longer than the bytes read
 
@@ -89,7 +89,7 @@ class RecordLog:
         payloads: list[bytes] = []
         parts: list[bytes] | None = None  # of an incomplete payload
         stop = len(data)
-        at = settled = min(max(self._skip_until - start, 0), stop)
+        at = consumed = min(max(self._skip_until - start, 0), stop)
         unpack, crc32 = _CHUNK.unpack_from, zlib.crc32
         while True:
             room = _BLOCK - (start + at) % _BLOCK
@@ -98,7 +98,7 @@ class RecordLog:
                     break
                 at += room
                 if parts is None:
-                    settled = at
+                    consumed = at
                 continue
             if at + HEADER > stop:
                 break
@@ -109,30 +109,30 @@ class RecordLog:
                 if after is None:
                     break
                 at, parts = after, None
-                settled = at
+                consumed = at
                 continue
             if end > stop:
                 break
             if crc32(data[at + 6 : end]) != checksum:
                 self._damaged.add(start + at)
                 parts = None
-                at = settled = end
+                at = consumed = end
                 continue
             chunk = data[at + HEADER : end]
             at = end
             if kind == _FULL:
                 payloads.append(chunk)
-                parts, settled = None, at
+                parts, consumed = None, at
             elif kind == _FIRST:
                 parts = [chunk]
             elif parts is None:  # its first chunk is damaged, or before the start of reading
-                settled = at
+                consumed = at
             else:
                 parts.append(chunk)
                 if kind == _LAST:
                     payloads.append(b"".join(parts))
-                    parts, settled = None, at
-        return payloads, settled
+                    parts, consumed = None, at
+        return payloads, consumed
 
     def _after_block(self, data: bytes, at: int, start: int, at_end: bool, final: bool) -> int | None:
         """The end of a block in `data` that is no chunk from `at` on; None if the rest may still arrive."""
