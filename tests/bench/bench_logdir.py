@@ -117,7 +117,7 @@ def _watch(recording: Recording, columns: int, rows: int, **environment: str) ->
         command = [sys.executable, "-m", "rltui", "watch", str(logs), "--pane", "overview"]
         with Probe(command, columns=columns, rows=rows, env=env) as probe:
             first = probe.wait_for(b"overview") * 1000
-            probe.settle(0.6)
+            probe.wait_until_quiet(0.6)
             figures = {"first_frame": first, "start_bytes": float(probe.sent), "memory": probe.memory()}
             replay.write_until(history + 1)
             probe.during(1.2)
@@ -128,15 +128,15 @@ def _watch(recording: Recording, columns: int, rows: int, **environment: str) ->
                 sent.append(probe.during(began + index - time.perf_counter()))
             figures["cpu"] = (probe.cpu() - cpu) / (time.perf_counter() - began) * 100
             figures["bytes_per_update"] = statistics.median(sent)
-            probe.settle(1.2)
+            probe.wait_until_quiet(1.2)
             answers: list[Answer] = []
             for key in KEYS:
                 answers.append(probe.press(key))
-                probe.settle(0.3)
+                probe.wait_until_quiet(0.3)
             figures["key_first"] = statistics.median(one.first for one in answers)
             figures["key_silence"] = statistics.median(one.silence for one in answers)
             figures["key_bytes"] = float(max(one.sent for one in answers))
-            probe.settle(1.2)
+            probe.wait_until_quiet(1.2)
             cpu = probe.cpu()
             seconds = [probe.during(1.0) for _ in range(round(IDLE))]
             figures["idle_bytes"] = statistics.median(seconds)

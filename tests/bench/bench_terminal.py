@@ -79,7 +79,7 @@ def running(*words: str, home: str) -> Iterator[Probe]:
 def started(probe: Probe, words: bytes) -> Figures:
     """Time until the program shows some words, and what it had sent and held when it was quiet."""
     first = probe.wait_for(words) * 1000
-    probe.settle(0.6)
+    probe.wait_until_quiet(0.6)
     return {
         "start: first frame, ms": first,
         "start: bytes": float(probe.sent),
@@ -107,7 +107,7 @@ def fed(probe: Probe, label: str, hz: float, step: Callable[[], None]) -> Figure
 
 def idle(probe: Probe) -> Figures:
     """What a screen costs on which nothing happens: bytes of the median second."""
-    probe.settle(1.5)
+    probe.wait_until_quiet(1.5)
     cpu = probe.cpu()
     seconds = [probe.during(1.0) for _ in range(round(IDLE))]
     return {"idle: bytes/s": statistics.median(seconds), "idle: CPU, %": (probe.cpu() - cpu) / IDLE * 100}
@@ -120,7 +120,7 @@ def pressed(probe: Probe, label: str, keys: tuple[bytes, ...]) -> Figures:
         before = probe.cpu_of_threads()
         answers.append(probe.press(key))
         cpu.append((probe.cpu_of_threads() - before) * 1000)
-        probe.settle(0.3)
+        probe.wait_until_quiet(0.3)
     return {
         f"{label}: first bytes, ms": statistics.median(one.first for one in answers),
         f"{label}: last bytes, ms": statistics.median(one.silence for one in answers),
@@ -143,7 +143,7 @@ def ours(home: str) -> Figures:
         figures |= pressed(probe, "row key", (b"j", b"k"))
     with running("rltui", "watch", str(logs), "--poll", "0.25", home=home) as probe:
         probe.wait_for(b"overview")
-        probe.settle(0.6)
+        probe.wait_until_quiet(0.6)
         figures |= fed(probe, "overview 4 Hz", 4, run.step)
     return figures
 

@@ -300,27 +300,27 @@ def test_walks_count_changes_of_any_file(tmp_path: Path) -> None:
         list(walker.walk(Calls()))
         return walker.changes
 
-    def settle(at: float) -> None:
+    def set_times(at: float) -> None:
         for folder in folders:
             os.utime(folder, (at, at))
 
-    settle(1e9)
+    set_times(1e9)
     walker = FolderWalker(roots_of([tmp_path], COULD), COULD, REGISTRY)
     first = walk()
     (tmp_path / "a/metrics.jsonl").write_text("{}\n")
     assert walk() == walk() == first
     make(tmp_path / "b/anything.xyz")
-    settle(1.1e9)
+    set_times(1.1e9)
     assert walk() > first
     known = walk()
     (tmp_path / "b/metrics.jsonl").unlink()
     (tmp_path / "b/anything.xyz").unlink()
     (tmp_path / "b").rmdir()
     folders.pop()
-    settle(1.15e9)
+    set_times(1.15e9)
     assert walk() > known
     (tmp_path / "a/link").symlink_to(tmp_path)
-    settle(1.2e9)
+    set_times(1.2e9)
     known = walk()
     assert walk() == known
 

@@ -12,7 +12,7 @@ from rltui.screen.pages.frame import frame
 from rltui.screen.pages.page import Page, PanePage
 from rltui.screen.state import AppState, Drawn
 from tests.support.runs.made_run import believable
-from tests.support.screen.consoles import FAILED, attach, settle
+from tests.support.screen.consoles import FAILED, attach, read_and_draw
 from tests.support.screen.screens import Screen, opened
 
 # What a page may change: what it keeps for the next frame, and what threads are asked for.
@@ -38,7 +38,7 @@ def drawn(pane: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Screen:
     monkeypatch.setattr("rltui.screen.paint.frame", checked)
     screen = attach(opened(believable()), folder, FAILED)
     screen.go(pane)
-    settle(screen)
+    read_and_draw(screen)
     return screen
 
 
@@ -77,5 +77,5 @@ def test_a_page_chooses_no_console(tmp_path: Path) -> None:
     screen.go("console")
     frame(screen.state, 100, 30)
     assert screen.state.console.place == ""
-    settle(screen)
+    read_and_draw(screen)
     assert screen.state.console.place

@@ -17,7 +17,7 @@ from rltui.screen.shown_run import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
 from tests.support.commands.in_process import rltui
 from tests.support.runs.made_run import believable, finding
-from tests.support.screen.rollouts import SECONDS, attach, press, rollout, settle, write_step
+from tests.support.screen.rollouts import SECONDS, attach, press, read_and_draw, rollout, write_step
 from tests.support.screen.screens import Screen, opened, screen_of
 
 OWN = [(bind, key) for bind in bindings() if bind.where == "samples" for key in bind.keys]
@@ -84,7 +84,9 @@ def test_the_tab_is_there_when_the_run_has_files_of_samples(screen: Screen) -> N
     assert "samples" not in [one.id for one in tabs(bare.state)]
     bare.press("T")
     # The framework's own option is said, for "when told to" does not say how.
-    assert "No samples were found" in settle(bare) and "trainer.rollout_data_dir" in settle(bare)
+    assert "No samples were found" in read_and_draw(bare) and "trainer.rollout_data_dir" in read_and_draw(
+        bare
+    )
 
 
 def test_the_list_shows_rewards_and_answers(screen: Screen) -> None:
@@ -122,7 +124,7 @@ def test_filters_of_the_list(screen: Screen, words: str, count: int) -> None:
     text = press(screen, "T", "/", *words, "enter")
     assert f"{count} of 16 samples" in text
     screen.press("escape")
-    assert "of 16 samples" not in settle(screen)
+    assert "of 16 samples" not in read_and_draw(screen)
 
 
 def test_the_order_of_the_list_is_said(screen: Screen) -> None:
@@ -131,7 +133,7 @@ def test_the_order_of_the_list_is_said(screen: Screen) -> None:
     assert "16 samples · last first" in press(screen, "R")
     assert "16 samples · by reward, largest first" in press(screen, "S")
     assert "by reward, smallest first" in press(screen, "R")
-    assert "S sort" in settle(screen, 80, 24)
+    assert "S sort" in read_and_draw(screen, 80, 24)
 
 
 def test_a_faulty_filter_is_said(screen: Screen) -> None:
@@ -196,7 +198,7 @@ def test_hostile_text_is_spelled_out_everywhere(screen: Screen) -> None:
 
 def test_new_samples_appear_by_themselves(screen: Screen, tmp_path: Path) -> None:
     """A step that is written while the pane is shown becomes the newest one without a key."""
-    settle(screen)
+    read_and_draw(screen)
     assert "step 300, 3 of 3" in press(screen, "T")
     arrived = threading.Event()
     screen.state.threads.samples.thread.ready = arrived.set
@@ -229,7 +231,7 @@ def test_an_unforeseen_error_is_told_where_samples_are_shown(
 def test_the_monitor_can_open_on_samples(tmp_path: Path) -> None:
     """`--pane samples` shows them at once; the newest step is followed."""
     write_step(tmp_path / "verl-grpo-a", 300)
-    assert "step 300, 1 of 1" in settle(attach(opened(believable(), pane="samples"), tmp_path))
+    assert "step 300, 1 of 1" in read_and_draw(attach(opened(believable(), pane="samples"), tmp_path))
 
 
 def test_reading_ends_with_the_screen(screen: Screen) -> None:
@@ -302,7 +304,7 @@ def test_no_run_has_the_samples_of_one_that_was_not_asked_for(tmp_path: Path) ->
     for others, words in (({}, "16 samples"), ({"b": ("b/metrics.jsonl",)}, "No samples were found")):
         screen = attach(opened(believable(), pane="samples"), tmp_path)
         screen.session.others = others
-        assert words in settle(screen)
+        assert words in read_and_draw(screen)
 
 
 def test_wrapping_loses_nothing() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rltui.run_context.console.console_file import ConsoleFile
 from rltui.run_context.console.failure_search import scan
-from tests.support.screen.screens import Screen, press_settled
+from tests.support.screen.screens import Screen, press_and_draw
 
 SECONDS = 20.0  # that a thread has on a busy machine
 TRACE = """\
@@ -58,7 +58,7 @@ def attach(screen: Screen, folder: Path, text: str, name: str = "slurm-7.out") -
     return screen
 
 
-def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
+def read_and_draw(screen: Screen, width: int = 100, height: int = 30) -> str:
     """What is shown when all that the screen asks for has been read."""
     for _ in range(4):  # a moment that was found is shown by the next frame, which asks for its lines
         screen.frame(width, height)
@@ -66,4 +66,4 @@ def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
     return screen.text(width, height)
 
 
-press = partial(press_settled, settle)
+press = partial(press_and_draw, read_and_draw)

@@ -118,18 +118,18 @@ class Probe:
                 break
         return self.sent - before
 
-    def settle(self, quiet: float = 0.4, seconds: float = 20.0) -> None:
+    def wait_until_quiet(self, quiet: float = 0.4, seconds: float = 20.0) -> None:
         """Until nothing has been sent for a while."""
         end = time.perf_counter() + seconds
         while time.perf_counter() < end and self.alive and self.read(quiet):
             pass
 
-    def press(self, keys: bytes, *, patience: float = 1.0, quiet: float = 0.15) -> Answer:
+    def press(self, keys: bytes, *, timeout: float = 1.0, quiet: float = 0.15) -> Answer:
         """Press keys and time what follows: the first byte, and the last before a silence."""
         before, began = self.sent, time.perf_counter()
         self.type(keys)
         first = last = float("nan")
-        while self.read(quiet if self.sent > before else patience):
+        while self.read(quiet if self.sent > before else timeout):
             last = (time.perf_counter() - began) * 1000
             if first != first:
                 first = last
@@ -163,10 +163,10 @@ class Probe:
 
     def close(self) -> int:
         """End the program; its exit code."""
-        for how, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+        for how, timeout in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
             if self.alive:
                 self._child.send_signal(how)
-            end = time.perf_counter() + patience
+            end = time.perf_counter() + timeout
             while self.alive and time.perf_counter() < end:
                 self.read(0.02)
         with contextlib.suppress(OSError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rltui.screen.threads.samples_thread import SamplesThread
 from tests.support.logs.live_logs import write_rows
-from tests.support.screen.screens import Screen, press_settled
+from tests.support.screen.screens import Screen, press_and_draw
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \u202eevil\u200b [link](http://x) \x9b2J"
 SECONDS = 20.0  # that a thread has on a busy machine
@@ -46,7 +46,7 @@ def attach(screen: Screen, logdir: Path) -> Screen:
     return screen
 
 
-def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
+def read_and_draw(screen: Screen, width: int = 100, height: int = 30) -> str:
     """What the screen shows when everything that it asks for has been read."""
     files = screen.state.threads.samples
     while True:
@@ -57,4 +57,4 @@ def settle(screen: Screen, width: int = 100, height: int = 30) -> str:
             return screen.text(width, height)
 
 
-press = partial(press_settled, settle)
+press = partial(press_and_draw, read_and_draw)

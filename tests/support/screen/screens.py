@@ -128,11 +128,15 @@ def shown_lines(app: Monitor) -> str:
     return "\n".join(widget.render_line(y).text.rstrip() for y in range(widget.size.height))
 
 
-def press_settled(
-    settle: Callable[[Screen, int, int], str], screen: Screen, *keys: str, width: int = 100, height: int = 30
+def press_and_draw(
+    read_and_draw: Callable[[Screen, int, int], str],
+    screen: Screen,
+    *keys: str,
+    width: int = 100,
+    height: int = 30,
 ) -> str:
     """Keys one after the other, each when all has been read; what is shown at the end."""
     for key in keys:
-        settle(screen, width, height)
+        read_and_draw(screen, width, height)
         screen.press(key)
-    return settle(screen, width, height)
+    return read_and_draw(screen, width, height)
