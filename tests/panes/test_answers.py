@@ -407,7 +407,7 @@ def test_all_forms_say_the_same(pane: str, name: str) -> None:
     text = " ".join("\n".join(line.text for line in answer_lines(found, 140)).split())
     for out in (text, as_markdown(report).replace("\\", "")):
         assert found.sentence in out
-        assert all(fact.text in out for fact in found.facts if not fact.told)
+        assert all(fact.text in out for fact in found.facts if not fact.in_sentence)
         assert all(part.title in out for part in found.parts)
     assert record["answer"]["sentence"] == found.sentence
     assert len(record["answer"]["parts"]) == len(found.parts)

@@ -19,7 +19,7 @@ class Fact(NamedTuple):
     """One number with its unit. `change` is its relative change over `change_steps` steps; None if unknown.
 
     `formula`: how it was derived; empty if it was logged. `plain`: the text is complete without the title.
-    `told`: it is part of the sentence, so that only JSON repeats it.
+    `in_sentence`: it is part of the sentence, so that only JSON repeats it.
     """
 
     title: str
@@ -29,7 +29,7 @@ class Fact(NamedTuple):
     change_steps: int = 0
     formula: str = ""
     plain: bool = False
-    told: bool = False
+    in_sentence: bool = False
 
     @property
     def words(self) -> str:

@@ -36,7 +36,7 @@ def validation_answer(run: RunValues) -> Answer | None:
             best = float(values.value[at])
             where = f"{_text(best, canonical)} at step {format_step(int(values.step[at]))}"
             text += ", the best so far" if best == last else f"; the best was {where}"
-        last_value = values.fact(title, metric.unit, text=_text(last, canonical), told=True)
+        last_value = values.fact(title, metric.unit, text=_text(last, canonical), in_sentence=True)
         return Answer(f"{text}.", (last_value,))
     return None
 
@@ -61,8 +61,8 @@ def default_answer(run: RunValues, pane: str) -> Answer | None:
     facts = []
     for at, (quantity, values) in enumerate(logged[:FACT_QUANTITIES]):
         value, unit = _level(values, quantity), glossary().metrics[quantity.metric].unit
-        told = at < SENTENCE_QUANTITIES and value in text
-        facts.append(values.fact(quantity.word, unit, text=value, told=told))
+        in_sentence = at < SENTENCE_QUANTITIES and value in text
+        facts.append(values.fact(quantity.word, unit, text=value, in_sentence=in_sentence))
     return Answer(f"{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 

@@ -24,9 +24,9 @@ def length_answer(run: RunValues) -> Answer | None:
     base = length.metric.removesuffix(".mean")
     cut, most = run.find(tables["end"][0].metric), run.find(f"{base}.max")
     unit = glossary().metrics[length.metric].unit
-    facts = [mean.fact("mean", unit, text=_amount(mean.now, unit), told=True)]
+    facts = [mean.fact("mean", unit, text=_amount(mean.now, unit), in_sentence=True)]
     if cut is not None:
-        facts.append(cut.fact("cut off", "fraction", text=format_share(cut.now), told=True))
+        facts.append(cut.fact("cut off", "fraction", text=format_share(cut.now), in_sentence=True))
     prompt = run.find(answer_metrics().single.mean_prompt)
     if prompt is not None:
         facts.append(prompt.fact("prompts", unit, text=_amount(prompt.now, unit)))

@@ -30,11 +30,11 @@ def load_answer(run: RunValues) -> Answer | None:
     formulas = glossary().metrics[answer_metrics().single.heaviest_load].derived if ranges else ()
     facts = list(_facts(before, after)) if ranges else []
     if not ranges and logged is None and stragglers:
-        stragglers = (stragglers[0]._replace(told=True), *stragglers[1:])
+        stragglers = (stragglers[0]._replace(in_sentence=True), *stragglers[1:])
     if logged is not None and before is None:
         now = f"{logged.now:.2f}"
         steps = int(logged.step[-1] - logged.step[0])
-        facts.append(Fact("heaviest / mean", logged.now, now, logged.change, steps, told=not ranges))
+        facts.append(Fact("heaviest / mean", logged.now, now, logged.change, steps, in_sentence=not ranges))
     low = min((one.low for one in ranges), default=0.0)
     high = max((one.high for one in ranges), default=1.0)
     room = (high - low) * 0.1 or max(abs(high) * 0.05, 1.0)
@@ -83,7 +83,7 @@ def _facts(
             ratio, idle = imbalance(load), idle_share(load)
             facts.append(Fact(f"max / mean {when}", ratio, f"{ratio:.2f}", formula="heaviest / mean load"))
             formula = "1 - lightest / heaviest"
-            facts.append(Fact("lightest idle", idle, format_share(idle), formula=formula, told=True))
+            facts.append(Fact("lightest idle", idle, format_share(idle), formula=formula, in_sentence=True))
     return tuple(facts)
 
 

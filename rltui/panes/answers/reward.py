@@ -81,7 +81,7 @@ def _level(run: RunValues, metric: str, values: Values) -> tuple[str, Fact]:
     one_part = run.name(values.tag).part and len(run.numbered_like(values.tag)) == 1
     title = run.name(values.tag).title if one_part else glossary().metrics[metric].title
     now = float(np.mean(values.last))  # a median of outcomes that are 0 or 1 has no information
-    mean = values.fact(title.lower(), "score", text=_text(now), told=True)._replace(value=now)
+    mean = values.fact(title.lower(), "score", text=_text(now), in_sentence=True)._replace(value=now)
     change = change_since_start(run, values.tag, now, _text, more_is_better=True)
     return f"{title} is {level_text(now, values, _text)}" + (f", {change}" if change else ""), mean
 

@@ -46,7 +46,7 @@ def as_markdown(report: PaneReport) -> str:
 def _answer(answer: Answer) -> list[str]:
     """The sentence, the facts, tables of shares, phases and ranges, and how values were derived."""
     out = [f"**{in_markdown(answer.sentence)}**", ""]
-    for fact in (one for one in answer.facts if not one.told):
+    for fact in (one for one in answer.facts if not one.in_sentence):
         text = f"{fact.words} {fact.trend()}".rstrip()
         out.append(f"- {in_markdown(text)}{' (derived)' if fact.formula else ''}")
     if answer.shares:

@@ -69,7 +69,7 @@ def utilisation_answer(run: RunValues) -> Answer | None:
             f"│ marks {low} (low) and {_usual_text()} (usual); ranges hold 90 % of the last {LAST} steps"
         )
     if rates and not utilisation and not rates[0].change:
-        rates[0] = rates[0]._replace(told=True)
+        rates[0] = rates[0]._replace(in_sentence=True)
     facts = (*rates, *_waiting_and_memory(run))[:MAX_FACTS]
     formulas = () if estimate is None else (f"MFU of {estimate.of} = {estimate.formula}",)
     return Answer(

@@ -98,7 +98,7 @@ def step_time(run: RunValues) -> StepTime | None:
     shares, kept = _shares(top, axis[last], base, base - busy)
     facts = _facts(run, steps)
     if not shares:
-        facts = tuple(one._replace(told=one.title == STEP_FACT) for one in facts)
+        facts = tuple(one._replace(in_sentence=one.title == STEP_FACT) for one in facts)
     per_token = _per_token(run, axis)
     parts = _parts(kept, axis, lengths if total and not overlap else work, base, last, per_token)
     parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
@@ -148,7 +148,7 @@ def _one_phase(phases: Sequence[Phase]) -> StepTime | None:
     phase = phases[0]
     time = phase.values.fact(phase.title.lower(), "s")
     text = f"{phase.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
-    return StepTime(Answer(text, (time._replace(told=True),)))
+    return StepTime(Answer(text, (time._replace(in_sentence=True),)))
 
 
 def _with_trend(time: Fact) -> str:

@@ -114,13 +114,15 @@ class Values:
             return self.now / first - 1 if first > 0 else now / was - 1
         return 0.0 if moved < STEADY * was or spread < UNSTEADY * max(was, now) else None
 
-    def fact(self, title: str, unit: str, *, text: str = "", formula: str = "", told: bool = False) -> Fact:
+    def fact(
+        self, title: str, unit: str, *, text: str = "", formula: str = "", in_sentence: bool = False
+    ) -> Fact:
         """The median of the last points with its change; by default its text is the value with its unit."""
         from rltui.panes.answers.answer import Fact  # lists of runs need none
 
         steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
         text = text or format_value(self.now, unit)
-        return Fact(title, self.now, text, self.change, steps, formula, told=told)
+        return Fact(title, self.now, text, self.change, steps, formula, in_sentence=in_sentence)
 
 
 class RunValues:

@@ -41,7 +41,9 @@ def answer_lines(answer: Answer, width: int, height: int | None = None, *, bands
     sentence = [line((" " + part, "strong")) for part in wrap(text, width - 2)]
     bar = _bar(answer, width)
     cut = text != answer.sentence  # what was cut off the sentence is a fact like the others
-    facts = _facts([one for one in answer.facts if not one.told or (cut and one.text not in text)], width)
+    facts = _facts(
+        [one for one in answer.facts if not one.in_sentence or (cut and one.text not in text)], width
+    )
     ranges = [crop(one, width) for one in _ranges(answer, width)]
     strips = [crop(one, width) for strip in answer.strips for one in _strip(strip, width)]
     notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
