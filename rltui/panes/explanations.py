@@ -123,9 +123,9 @@ def _own(canonical: str, key: str, config: Config | None) -> tuple[MetricRule, .
     """The user's own limits on a metric, by its id or by its key."""
     entries = config.thresholds if config is not None else ()
     limits = []
-    for place, entry in enumerate(entries):
+    for position, entry in enumerate(entries):
         if matches(entry.metric, canonical) or matches(entry.metric, key):
             held = f", for {entry.for_} points" if entry.for_ > 1 else ""
             when = f"{condition(entry)}{held} (your own limit)"
-            limits.append(MetricRule(user_rule_id(entries, place), entry.severity, when))
+            limits.append(MetricRule(user_rule_id(entries, position), entry.severity, when))
     return tuple(limits)

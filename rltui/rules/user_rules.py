@@ -23,7 +23,7 @@ def user_rules(thresholds: Sequence[Threshold], name: MetricName) -> list[Rule]:
     A threshold on a canonical id is on that scale already; one on a tag is on the scale of the log.
     """
     found = []
-    for place, entry in enumerate(thresholds):
+    for position, entry in enumerate(thresholds):
         low, high = entry.below, entry.above
         if name.canonical is None or not matches(entry.metric, name.canonical):
             if not matches(entry.metric, name.tag):
@@ -31,7 +31,7 @@ def user_rules(thresholds: Sequence[Threshold], name: MetricName) -> list[Rule]:
             low, high = (None if limit is None else name.to_canonical(limit) for limit in (low, high))
             if name.scale < 0:
                 low, high = high, low
-        found.append(_rule(entry, user_rule_id(thresholds, place), name, low, high))
+        found.append(_rule(entry, user_rule_id(thresholds, position), name, low, high))
     return found
 
 
@@ -42,9 +42,11 @@ def matches(pattern: str, text: str) -> bool:
     return fnmatchcase(text, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
-def user_rule_id(thresholds: Sequence[Threshold], place: int) -> str:
+def user_rule_id(thresholds: Sequence[Threshold], position: int) -> str:
     """The id of an entry's rule; further entries on the same metric are numbered."""
-    slugs = [_WORD.sub("-", entry.metric.lower()).strip("-") or "rule" for entry in thresholds[: place + 1]]
+    slugs = [
+        _WORD.sub("-", entry.metric.lower()).strip("-") or "rule" for entry in thresholds[: position + 1]
+    ]
     earlier = slugs[:-1].count(slugs[-1])
     return f"own-{slugs[-1]}" + (f"-{earlier + 1}" if earlier else "")
 

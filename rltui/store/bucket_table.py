@@ -211,12 +211,12 @@ class BucketTable:
         count, nonfinite = self.count[rows, :used], self.nonfinite[rows, :used]
         lowest = self.end.dtype.type(np.iinfo(self.end.dtype).min)
         holes, vacant = count == 0, (count == 0) & (nonfinite == 0)
-        place = np.maximum.reduceat(np.where(holes, -1, np.arange(used)), heads, axis=1)
-        last = np.take_along_axis(self.last[rows, :used], np.maximum(place, 0), axis=1)
+        position = np.maximum.reduceat(np.where(holes, -1, np.arange(used)), heads, axis=1)
+        last = np.take_along_axis(self.last[rows, :used], np.maximum(position, 0), axis=1)
         news = {
             "low": np.minimum.reduceat(np.where(holes, np.inf, self.low[rows, :used]), heads, axis=1),
             "high": np.maximum.reduceat(np.where(holes, -np.inf, self.high[rows, :used]), heads, axis=1),
-            "last": np.where(place >= 0, last, np.nan),
+            "last": np.where(position >= 0, last, np.nan),
             "total": np.add.reduceat(self.total[rows, :used], heads, axis=1),
             "count": np.add.reduceat(count, heads, axis=1),
             "nonfinite": np.add.reduceat(nonfinite, heads, axis=1),
@@ -320,10 +320,10 @@ def _buckets_of(points: Points, begin: Rows) -> dict[str, NDArray[Any]]:
         }  # fmt: skip
     holes = np.where(finite, value, np.nan)
     count = np.add.reduceat(finite.astype(np.int64), begin)
-    place = np.maximum.reduceat(np.where(finite, np.arange(len(value)), -1), begin)
+    position = np.maximum.reduceat(np.where(finite, np.arange(len(value)), -1), begin)
     return found | {
         "low": np.fmin.reduceat(holes, begin), "high": np.fmax.reduceat(holes, begin),
-        "last": np.where(place >= 0, value[place], np.nan),
+        "last": np.where(position >= 0, value[position], np.nan),
         "total": np.add.reduceat(np.where(finite, value, 0.0), begin, dtype=np.float64),
         "count": count, "nonfinite": sizes - count,
     }  # fmt: skip

@@ -39,13 +39,13 @@ class Columns:
 
 @dataclass(slots=True, eq=False)
 class _Parts:
-    """Points, or buckets at their newest point, in order of `place`, the position on the axis.
+    """Points, or buckets at their newest point, in order of `position`, the position on the axis.
 
     Without a finite value, low, high and last are inf, -inf and NaN. count: None stands for single points.
     nonfinite: None stands for none.
     """
 
-    place: Ints | Floats
+    position: Ints | Floats
     low: Values
     high: Values
     total: Floats
@@ -113,23 +113,23 @@ def _edges(low: float, high: float, width: int) -> tuple[Floats, Ints]:
 
 def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
     value = points.value
-    place: Ints | Floats = points.step
+    position: Ints | Floats = points.step
     if axis == "wall":
-        place = points.wall_time
-        known = sensible(place)
+        position = points.wall_time
+        known = sensible(position)
         if not known.all():
-            place, value = place[known], value[known]
-        if (place[1:] < place[:-1]).any():
-            order = np.argsort(place, kind="stable")
-            place, value = place[order], value[order]
+            position, value = position[known], value[known]
+        if (position[1:] < position[:-1]).any():
+            order = np.argsort(position, kind="stable")
+            position, value = position[order], value[order]
     if all_finite:
-        return _Parts(place, value, value, value, value)
+        return _Parts(position, value, value, value, value)
     finite = np.isfinite(value)
     if finite.all():
-        return _Parts(place, value, value, value, value)
+        return _Parts(position, value, value, value, value)
     count = finite.astype(np.int64)
     return _Parts(
-        place,
+        position,
         np.where(finite, value, np.inf),
         np.where(finite, value, -np.inf),
         np.where(finite, value, 0.0),
@@ -145,7 +145,7 @@ def _of_buckets(
     """The buckets that reach above `low`, and where each begins; None without one."""
     used = int(buckets.used[row])
     count, nonfinite = buckets.count[row, :used], buckets.nonfinite[row, :used]
-    place: Ints | Floats
+    position: Ints | Floats
     begin: Ints | Floats
     full: slice | NDArray[np.intp]
     if axis == "step":
@@ -157,29 +157,29 @@ def _of_buckets(
         else:
             full = np.flatnonzero((count + nonfinite > 0) & (buckets.end[row, :used] >= low))
             begin = (full + origin) << shift
-        place = buckets.end[row, full].astype(np.int64)
+        position = buckets.end[row, full].astype(np.int64)
     else:
         full = np.flatnonzero((count + nonfinite > 0) & np.isfinite(buckets.ended[row, :used]))
-        place = buckets.ended[row, full].astype(np.float64) + buckets.epoch
+        position = buckets.ended[row, full].astype(np.float64) + buckets.epoch
         begin = buckets.began[row, full].astype(np.float64) + buckets.epoch
-        order = np.argsort(place, kind="stable")
-        full, place, begin = full[order], place[order], begin[order]
-    if not len(place):
+        order = np.argsort(position, kind="stable")
+        full, position, begin = full[order], position[order], begin[order]
+    if not len(position):
         return None
     lows, highs, last = buckets.low[row, full], buckets.high[row, full], buckets.last[row, full]
     total, counts = buckets.total[row, full], count[full]
     if finite:
-        return _Parts(place, lows, highs, total, last, counts), begin
+        return _Parts(position, lows, highs, total, last, counts), begin
     if not counts.all():
         none = counts == 0
         lows, highs, last = lows.copy(), highs.copy(), last.copy()
         lows[none], highs[none], last[none] = np.inf, -np.inf, np.nan
-    return _Parts(place, lows, highs, total, last, counts, nonfinite[full]), begin
+    return _Parts(position, lows, highs, total, last, counts, nonfinite[full]), begin
 
 
 def _merged(old: _Parts, new: _Parts) -> _Parts:
     """Buckets and points, sorted by place."""
-    size = len(new.place)
+    size = len(new.position)
     if not size:
         return old
     count = np.ones(size, np.int64) if new.count is None else new.count
@@ -189,32 +189,32 @@ def _merged(old: _Parts, new: _Parts) -> _Parts:
             [old.nonfinite, np.zeros(size, np.int64) if new.nonfinite is None else new.nonfinite]
         )
     merged = _Parts(
-        np.concatenate([old.place, new.place]), np.concatenate([old.low, new.low]),
+        np.concatenate([old.position, new.position]), np.concatenate([old.low, new.low]),
         np.concatenate([old.high, new.high]), np.concatenate([old.total, new.total]),
         np.concatenate([old.last, new.last]), np.concatenate([old.count, count]), nonfinite,
     )  # fmt: skip
-    if old.place[-1] > new.place[0]:  # a late point was added after its neighbours had left the window
-        order = np.argsort(merged.place, kind="stable")
-        for name in ("place", "low", "high", "total", "last", "count", "nonfinite"):
+    if old.position[-1] > new.position[0]:  # a late point was added after its neighbours had left the window
+        order = np.argsort(merged.position, kind="stable")
+        for name in ("position", "low", "high", "total", "last", "count", "nonfinite"):
             array = getattr(merged, name)
             setattr(merged, name, None if array is None else array[order])
     return merged
 
 
-def _bounds(place: Ints | Floats, edges: Floats, whole: Ints) -> NDArray[np.intp]:
-    """The index of the first place in each column; the last bound includes places at the upper edge."""
-    if place.dtype == np.int64:
-        bounds = np.searchsorted(place, whole)
+def _bounds(position: Ints | Floats, edges: Floats, whole: Ints) -> NDArray[np.intp]:
+    """The index of the first position in each column; the last bound includes those at the upper edge."""
+    if position.dtype == np.int64:
+        bounds = np.searchsorted(position, whole)
         if whole[-1] == HIGHEST:
-            bounds[-1] = len(place)
+            bounds[-1] = len(position)
         return bounds
-    bounds = np.searchsorted(place, edges)
-    bounds[-1] = np.searchsorted(place, edges[-1], side="right")
+    bounds = np.searchsorted(position, edges)
+    bounds[-1] = np.searchsorted(position, edges[-1], side="right")
     return bounds
 
 
 def _cut(parts: _Parts, edges: Floats, whole: Ints, width: int, wide: _Wide | None) -> Columns:
-    bounds = _bounds(parts.place, edges, whole)
+    bounds = _bounds(parts.position, edges, whole)
     begin, end = int(bounds[0]), int(bounds[-1])
     sizes = bounds[1:] - bounds[:-1]
     some = (sizes > 0).nonzero()[0]
@@ -240,8 +240,8 @@ def _cut(parts: _Parts, edges: Floats, whole: Ints, width: int, wide: _Wide | No
                 nonfinite[full] = np.add.reduceat(parts.nonfinite[inside], heads)
             if parts.nonfinite is not None and (not counts.all() or np.isnan(lasts).any()):
                 known = np.where(parts.count[inside] > 0, np.arange(end - begin), -1)
-                place = np.maximum.reduceat(known, heads)
-                lasts = np.where(place >= 0, parts.last[inside][place], np.nan)
+                position = np.maximum.reduceat(known, heads)
+                lasts = np.where(position >= 0, parts.last[inside][position], np.nan)
                 finite = counts > 0
                 full, lows, highs = some[finite], lows[finite], highs[finite]
                 totals, lasts, counts = totals[finite], lasts[finite], counts[finite]
@@ -269,11 +269,11 @@ def _wide(parts: _Parts, begin: Ints | Floats, edges: Floats) -> _Wide | None:
     assert parts.count is not None
     width = len(edges) - 1
     column_width = (edges[-1] - edges[0]) / width
-    long = np.flatnonzero((parts.place - begin > column_width) & (parts.count > 0))
+    long = np.flatnonzero((parts.position - begin > column_width) & (parts.count > 0))
     if not len(long):
         return None
     first = np.searchsorted(edges, begin[long].astype(np.float64), side="right") - 1
-    last = np.searchsorted(edges, parts.place[long].astype(np.float64), side="right") - 1
+    last = np.searchsorted(edges, parts.position[long].astype(np.float64), side="right") - 1
     first, last = np.maximum(first, 0), np.minimum(last, width - 1)
     sizes = np.maximum(last - first + 1, 0)
     if not sizes.any():

@@ -182,8 +182,8 @@ class SeriesTable:
         self.first[block.rows] = np.minimum(self.first[block.rows], lowest)
         finite = np.isfinite(value)
         if not finite.all():
-            places = np.flatnonzero(~finite)
-            owner = np.searchsorted(starts, places, side="right") - 1
+            positions = np.flatnonzero(~finite)
+            owner = np.searchsorted(starts, positions, side="right") - 1
             np.add.at(self.nonfinite, block.rows[owner], 1)
 
     def _append(self, block: PointBlock) -> None:
@@ -212,9 +212,9 @@ class SeriesTable:
         total = int(sizes.sum())
         if total:
             begin = np.cumsum(sizes) - sizes
-            place = np.arange(total)
-            target = place + np.repeat(rows * self.width + length - begin, sizes)
-            points = points.take(place + np.repeat(starts - begin, sizes))
+            position = np.arange(total)
+            target = position + np.repeat(rows * self.width + length - begin, sizes)
+            points = points.take(position + np.repeat(starts - begin, sizes))
             self.step.ravel()[target] = points.step
             self.wall.ravel()[target] = points.wall_time
             self.value.ravel()[target] = points.value

@@ -318,13 +318,13 @@ def markdown_lines(
             (f"{SYMBOLS[one.severity]} {one.message}{_courses(one)}", format_step(one.since_step), one.advice)
             for one, _ in grouped(verdict)
         ]
-        for place, row in enumerate(rows or [(_unjudged(verdict) or "nothing is wrong", "", "")]):
-            cells = (*(head if place == 0 else ("",) * len(head)), *row)
+        for position, row in enumerate(rows or [(_unjudged(verdict) or "nothing is wrong", "", "")]):
+            cells = (*(head if position == 0 else ("",) * len(head)), *row)
             table.append([in_markdown(cell) for cell in cells])
     yield from markdown_table(heads, table, (4, 6))
     told = _told(problems)
-    for place, problem in enumerate(told[:MAX_PROBLEMS]):
+    for position, problem in enumerate(told[:MAX_PROBLEMS]):
         line = f"- {problem.level}: {in_markdown(problem.text)}"
-        yield ("\n" if place == 0 else "") + line
+        yield ("\n" if position == 0 else "") + line
     if len(told) > MAX_PROBLEMS:
         yield f"- and {len(told) - MAX_PROBLEMS} more"

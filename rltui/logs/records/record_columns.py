@@ -100,10 +100,10 @@ class RecordColumns:
     def _block(self, keys: Keys, kinds: tuple[type, ...] | None, skip: Keys) -> _Block:
         """An empty block for records with these keys. kinds: the types of their values; None: all numbers."""
         numbers = [column for column in range(len(keys)) if kinds is None or kinds[column] in NUMBERS]
-        named = [(place, self._tags.index(keys[column])) for place, column in enumerate(numbers)
+        named = [(position, self._tags.index(keys[column])) for position, column in enumerate(numbers)
                  if keys[column] not in skip]  # fmt: skip
         kept = [pair for pair in named if pair[1] >= 0]
-        columns = None if len(kept) == len(numbers) else np.array([place for place, _ in kept], np.intp)
+        columns = None if len(kept) == len(numbers) else np.array([position for position, _ in kept], np.intp)
         block = _Block(columns, np.array([tag for _, tag in kept], np.uint32))
         if kinds is not None:
             block.pick = itemgetter(*numbers) if len(numbers) > 1 else lambda values: (values[numbers[0]],)

@@ -101,12 +101,12 @@ class SampledStep:
         if texts is not None:
             self._texts.add(*texts)
         group = group_of(record)
-        place = -1 if group is None else self._groups.setdefault(group, len(self._groups))
+        position = -1 if group is None else self._groups.setdefault(group, len(self._groups))
         for key, value in numbers(record):
             if key not in self._values:
                 self._values[key], self._group_of[key] = array("d"), array("l")
             self._values[key].append(value)
-            self._group_of[key].append(place)
+            self._group_of[key].append(position)
             self.size += 1
         limit = hit_limit(record)
         if limit is not None:
@@ -172,9 +172,9 @@ class SampledStep:
     def _grouped(self, key: str) -> list[list[float]]:
         """Finite values of a key by prompt group, without groups of one."""
         groups: dict[int, list[float]] = {}
-        for value, place in zip(self._values.get(key, ()), self._group_of.get(key, ()), strict=True):
-            if place >= 0 and math.isfinite(value):
-                groups.setdefault(place, []).append(value)
+        for value, position in zip(self._values.get(key, ()), self._group_of.get(key, ()), strict=True):
+            if position >= 0 and math.isfinite(value):
+                groups.setdefault(position, []).append(value)
         return [group for group in groups.values() if len(group) > 1]
 
 

@@ -82,9 +82,9 @@ def _sign_cells(
         for column in range(last, max(last - PER_CELL * len(compared), -1), -PER_CELL):
             share = share_of(float(level[column]), bottom, top)
             if math.isfinite(share):
-                place = (rows - 1 - min(int(share * rows), rows - 1), column // PER_CELL)
-                if place not in taken:
-                    taken[place] = other
+                position = (rows - 1 - min(int(share * rows), rows - 1), column // PER_CELL)
+                if position not in taken:
+                    taken[position] = other
                     break
     return taken
 

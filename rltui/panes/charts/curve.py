@@ -158,8 +158,8 @@ def run_at_one_step(view: RunView) -> bool:
 def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
     """The `low`-th to `high`-th point, from 1, in so many columns, as far as they are in the exact window."""
     recent = series.recent()
-    place = np.arange(len(recent)) + series.count - len(recent) + 1
-    return columns_of_points(Points(place, recent.wall_time, recent.value), low, high, columns)
+    position = np.arange(len(recent)) + series.count - len(recent) + 1
+    return columns_of_points(Points(position, recent.wall_time, recent.value), low, high, columns)
 
 
 # ---- spread

@@ -68,5 +68,5 @@ def band_behind(drawn: Curve, sisters: Sequence[Series]) -> Spread | None:
     if drawn.own_axis or len(sisters) < MIN_BAND_RUNS:
         return None
     columns = len(drawn.mean)
-    places: Floats = np.arange(columns, dtype=np.float64) + 0.5
-    return sister_band((places, one.columns(*drawn.edges, columns)) for one in sisters if one.count)
+    positions: Floats = np.arange(columns, dtype=np.float64) + 0.5
+    return sister_band((positions, one.columns(*drawn.edges, columns)) for one in sisters if one.count)

@@ -37,13 +37,13 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
     bottom, top = float(known.min()), float(known.max())
     if top <= bottom:
         bottom, top = bottom - 0.5, top + 0.5
-    place = {name: _rows(values, bottom, top, rows) for name, values in drawn.items()}
+    position = {name: _rows(values, bottom, top, rows) for name, values in drawn.items()}
     ends = format_range(bottom, top, band.unit)
     lines = [title]
     for at in range(rows):
         row = rows - 1 - at
         label = ends[1] if at == 0 else ends[0] if at == rows - 1 else ""
-        lines.append(line((f" {pad(label, AXIS - 2, right=True)} ", "faint"), *_row(place, row, cells)))
+        lines.append(line((f" {pad(label, AXIS - 2, right=True)} ", "faint"), *_row(position, row, cells)))
     first, last = f"step {format_step(band.steps[0])}", format_step(band.steps[1])
     rule = "─" * max(cells - cell_width(first) - cell_width(last) - 2, 1)
     lines.append(line((" " * AXIS + f"{first} {rule} {last}", "faint")))
@@ -52,19 +52,19 @@ def band_lines(band: Band, width: int, rows: int) -> list[Line]:
 
 def _rows(values: Floats, bottom: float, top: float, rows: int) -> Ints:
     """The row from below of each value; -1 if it is NaN."""
-    place = np.minimum(np.floor(shares_of(values, bottom, top) * rows), rows - 1)
-    return np.where(np.isfinite(values), place, -1).astype(np.int64)
+    position = np.minimum(np.floor(shares_of(values, bottom, top) * rows), rows - 1)
+    return np.where(np.isfinite(values), position, -1).astype(np.int64)
 
 
-def _row(place: dict[str, Ints], row: int, cells: int) -> list[Span]:
+def _row(position: dict[str, Ints], row: int, cells: int) -> list[Span]:
     """One row of the chart, a span for each cell."""
     spans: list[Span] = [(" ", "text")] * cells
     for ends, span in ((("low", "high"), OUTER), (("inner low", "inner high"), INNER)):
-        low, high = (place.get(end) for end in ends)
+        low, high = (position.get(end) for end in ends)
         if low is not None and high is not None:
             for at in np.flatnonzero((low >= 0) & (low <= row) & (row <= high)).tolist():
                 spans[at] = span
-    for at in np.flatnonzero(place["middle"] == row).tolist():
+    for at in np.flatnonzero(position["middle"] == row).tolist():
         spans[at] = MIDDLE
     return spans
 

@@ -322,11 +322,13 @@ class _StepLine:
                 chars[at], roles[at] = "▲", role
         if self._last > self._first:
             put(0, self._text(self._first), "dim")
-        places = [(self._cell(step), "↻", "mark") for step in self._restarts]
-        places += [(self._cell(crosshair), "┴", "strong")] if self._shared and crosshair is not None else []
-        for place, char, role in places:
-            if place is not None and chars[place] == "─":
-                chars[place], roles[place] = char, role
+        positions = [(self._cell(step), "↻", "mark") for step in self._restarts]
+        positions += (
+            [(self._cell(crosshair), "┴", "strong")] if self._shared and crosshair is not None else []
+        )
+        for position, char, role in positions:
+            if position is not None and chars[position] == "─":
+                chars[position], roles[position] = char, role
         return line(
             (" " * AXIS + "└", "faint"), *((char, role) for char, role in zip(chars, roles, strict=True))
         )

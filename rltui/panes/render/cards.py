@@ -185,10 +185,10 @@ def cards_lines(
             )
         for at in range(tall):
             spans: list[Span] = [(" " * margin, "text")]
-            for place, block in enumerate(blocks):
+            for position, block in enumerate(blocks):
                 part = fill(block[at] if at < len(block) else BLANK, card_width)
                 spans += [(text, f"{role}/{part.back}" if part.back else role) for text, role in part.spans]
-                if place < len(blocks) - 1:
+                if position < len(blocks) - 1:
                     spans.append(("   ", "text"))
             lines.append(line(*spans))
     return lines, cards

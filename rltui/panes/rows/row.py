@@ -315,13 +315,13 @@ def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]
             pane = row.name.pane if of_panes and row.name is not None else ""
             same.setdefault((row.title, pane), []).append(at)
     out = rows
-    for places in same.values():
-        if len(places) < 2:
+    for positions in same.values():
+        if len(positions) < 2:
             continue
         out = list(out) if out is rows else out
-        keys = [[part.strip() for part in rows[at].tag.split("/")] for at in places]
-        for at, key in zip(places, keys, strict=True):
-            others = {place for other in keys if other is not key for place in enumerate(other)}
+        keys = [[part.strip() for part in rows[at].tag.split("/")] for at in positions]
+        for at, key in zip(positions, keys, strict=True):
+            others = {position for other in keys if other is not key for position in enumerate(other)}
             part = next((part for index, part in enumerate(key) if (index, part) not in others), key[-1])
             if part.lower() != rows[at].title.lower():
                 out[at] = replace(rows[at], title=f"{rows[at].title} · {part}")

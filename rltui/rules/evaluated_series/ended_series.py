@@ -26,12 +26,12 @@ def ended(series: Iterable[Ticks], silence: Silence) -> list[Ticks]:
     if not any(_is_silent(ticks, newest) for ticks in behind):
         return []
     by_pace = sorted(
-        ((_pace(ticks), place, ticks) for place, ticks in enumerate(long)), key=lambda entry: entry[0]
+        ((_pace(ticks), position, ticks) for position, ticks in enumerate(long)), key=lambda entry: entry[0]
     )
     silent = []
     ends: list[int] = []  # last steps of the series of a similar pace, ascending: a window over `by_pace`
     low = high = 0
-    for gap, place, ticks in by_pace:
+    for gap, position, ticks in by_pace:
         while high < len(by_pace) and by_pace[high][0] / gap < 5:
             insort(ends, by_pace[high][2].last_step)
             high += 1
@@ -46,7 +46,7 @@ def ended(series: Iterable[Ticks], silence: Silence) -> list[Ticks]:
         begun = ticks.last_step > int(ticks.first[0])
         late = begun and end - ticks.last_step > MIN_POINTS * gap and _is_silent(ticks, end)
         if late and not silence(ticks.tag) < SILENT_SHARE:
-            silent.append((place, ticks))
+            silent.append((position, ticks))
     return [ticks for _, ticks in sorted(silent, key=lambda entry: entry[0])]
 
 

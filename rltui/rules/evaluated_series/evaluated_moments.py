@@ -65,8 +65,8 @@ class Moments:
     @cached_property
     def next_course(self) -> int:
         """The number of ticks at which the whole run may be evaluated again."""
-        place = int(COURSE_AT.searchsorted(self.end - 1, "right"))
-        return int(COURSE_AT[place]) + 1 if place < len(COURSE_AT) else sys.maxsize
+        position = int(COURSE_AT.searchsorted(self.end - 1, "right"))
+        return int(COURSE_AT[position]) + 1 if position < len(COURSE_AT) else sys.maxsize
 
     @cached_property
     def compared(self) -> Ints:

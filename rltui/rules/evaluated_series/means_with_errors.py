@@ -399,17 +399,17 @@ def _autoregressive(values: Floats, ticks: Ints, stride: int) -> Floats:
     begin = end // 2
     square = squares[row, end] - squares[row, begin]
     product = products[row, end] - products[row, begin + 1]
-    scale, place, other, seen = -1, 0, 0, 0
+    scale, position, other, seen = -1, 0, 0, 0
     for k, (number, first, last) in enumerate(zip(row.tolist(), begin.tolist(), end.tolist(), strict=True)):
         if scale != number:
             steps, sizes = step[number].tolist(), np.abs(step[number]).tolist()
         # Mostly the largest two of the moment before.
-        if scale != number or min(place, other) < first or max(sizes[seen:last]) > sizes[other]:
-            place, other = (first + each for each in _largest_two(step[number, first:last]))
-        scale, seen, largest = number, last, steps[place]
-        reduction = largest * (_ratio(sizes[other], sizes[place]) - 1)
+        if scale != number or min(position, other) < first or max(sizes[seen:last]) > sizes[other]:
+            position, other = (first + each for each in _largest_two(step[number, first:last]))
+        scale, seen, largest = number, last, steps[position]
+        reduction = largest * (_ratio(sizes[other], sizes[position]) - 1)
         square[k] += reduction * (2 * largest + reduction)
-        product[k] += reduction * (sum(steps[max(place - 1, first) : min(place + 2, last)]) - largest)
+        product[k] += reduction * (sum(steps[max(position - 1, first) : min(position + 2, last)]) - largest)
     return _fitted(square, product, end - begin, stride)
 
 

@@ -263,11 +263,11 @@ class Ticks:
         """Add one tick."""
         if self.n == len(self.value):
             self._reserve(1)
-        place, value = self.n, value + 0.0
-        self.value[place] = value
-        self.first[place] = first
+        position, value = self.n, value + 0.0
+        self.value[position] = value
+        self.first[position] = first
         if self.last is not self.first:
-            self.last[place] = last
+            self.last[position] = last
         self.n += 1
         self.serial += 1
         if len(self.start) < START:

@@ -76,9 +76,9 @@ def _stays_low(window: RollingWindow, start: float, limit: float, quick: float) 
     the run up to now, any fall becomes short.)
     """
     held = window.ticks.value[window.ticks.filled][: int(window.at[-1]) + 1]
-    place = np.arange(len(held))
-    high = np.maximum.accumulate(np.where(held > 0.5 * start, place, 0))[window.at]
-    above = np.maximum.accumulate(np.where(held > limit, place, 0))[window.at]
+    position = np.arange(len(held))
+    high = np.maximum.accumulate(np.where(held > 0.5 * start, position, 0))[window.at]
+    above = np.maximum.accumulate(np.where(held > limit, position, 0))[window.at]
     stays: Bools = (window.at - above) > 0.35 * (above - high)
     if quick:
         stays &= (above - high) <= np.maximum(QUICK, quick * above)

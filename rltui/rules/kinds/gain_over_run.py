@@ -186,11 +186,11 @@ def _lost(
     if wide > end:
         return None
     levels = means.levels(wide)
-    place = int(levels[: end - wide + 1].argmax())  # of the ticks before the newest ones
-    top = float(levels[place])
+    position = int(levels[: end - wide + 1].argmax())  # of the ticks before the newest ones
+    top = float(levels[position])
     first = max(ticks // FIRST, 2)
-    lowest = float(levels[: place - wide + 1].min()) if place >= wide else math.inf
-    start = float(sums[first]) / first if place >= first else math.inf  # only if before the best
+    lowest = float(levels[: position - wide + 1].min()) if position >= wide else math.inf
+    start = float(sums[first]) / first if position >= first else math.inf  # only if before the best
     if not (
         top - start > MIN_GAIN * error * math.sqrt(1 / wide + 1 / first)
         or top - lowest > MIN_GAIN * error * math.sqrt(2 / wide)
@@ -202,7 +202,7 @@ def _lost(
     size = max(abs(top), abs(lowest))
     if not (now < limit and _large(rule, window, ticks, top - now, size)):
         return None
-    if not _is_level(window.ticks.value[:ticks], place, wide, limit):
+    if not _is_level(window.ticks.value[:ticks], position, wide, limit):
         return None
     if ticks < rule.number("explored", 0.0) and top - now > EXPLORING * (top - lowest):
         return None
@@ -260,12 +260,12 @@ def _is_clear(means: RunMeans, row: int, length: int, multiple: float) -> bool:
     ticks = int(means.ticks[row])
     end, wide = ticks - length, max(length, ticks // FIRST)
     levels = means.levels(wide)
-    place = int(levels[: end - wide + 1].argmax())
-    deviation, correlation = means.around_unimodal(row, place + wide // 2)
+    position = int(levels[: end - wide + 1].argmax())
+    deviation, correlation = means.around_unimodal(row, position + wide // 2)
     if not deviation:
         return True
     now = float(means.sums[ticks] - means.sums[end]) / length
-    fall = (float(levels[place]) - now) / deviation
+    fall = (float(levels[position]) - now) / deviation
     known = ticks * (1 - correlation) >= MIN_WAVES or (ticks >= LONG and correlation < MAX_CORRELATION)
     return fall * multiple > CLEAR**2 or (known and fall > FAR)
 
@@ -312,10 +312,10 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
                 apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
                 smooth = float(means.smooth_deviation(row)[apart])
                 any(
-                    fell[row, place] > SIGMAS * smooth
+                    fell[row, position] > SIGMAS * smooth
                     and _large(rule, window, count, before - level, max(abs(before), abs(level)))
-                    and found.add(row, int(LENGTHS[place]), before, limit, lasting)
-                    for place, level in zip(lost, now[row, lost].tolist(), strict=True)
+                    and found.add(row, int(LENGTHS[position]), before, limit, lasting)
+                    for position, level in zip(lost, now[row, lost].tolist(), strict=True)
                 )
     return found.states(idle)
 

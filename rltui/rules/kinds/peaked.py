@@ -40,15 +40,15 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     far = np.maximum(NOISES * noise, LEAST * np.abs(top))
     on |= usable & (top - now > far)
     for k in np.flatnonzero(on).tolist():
-        place = int(np.flatnonzero(level[: last[k] + 1] == top[k])[-1])
-        gain = top[k] - lowest[place]
+        position = int(np.flatnonzero(level[: last[k] + 1] == top[k])[-1])
+        gain = top[k] - lowest[position]
         on[k] = (
-            last[k] - place >= AFTER
+            last[k] - position >= AFTER
             and top[k] - now[k] > NOISES * rate_error(held[: int(window.at[k]) + 1])
             and gain > max(NOISES * noise[k], LEAST * abs(top[k]))
             and top[k] - now[k] > FRACTION * gain
         )
-        began[k] = place + LEVEL // 2
+        began[k] = position + LEVEL // 2
     off |= usable & ~(top - now > 0.5 * far)
     value[usable], limit[usable] = now[usable], top[usable]
     if stays_idle(idle, on):

@@ -108,5 +108,5 @@ def outlier(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
     limit = np.maximum(limit, usual + SIGMAS * window.noise(length))
     beyond = rows[:, :-AFTER] > limit[:, None]
     on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
-    place = beyond.argmax(axis=1)
-    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, first_in(window, beyond, length))
+    position = beyond.argmax(axis=1)
+    return ConditionStates(on, ~on, rows[np.arange(m), position], usual, first_in(window, beyond, length))

@@ -75,16 +75,16 @@ def rescaled(mean: Ticks, spread: Sequence[Ticks]) -> LevelChange | None:
         return None
     moments = np.stack((sums, sums_of(logs[1]), sums_of(np.square(logs[0])), sums_of(np.square(logs[1]))))
     for wide in WIDTHS:
-        place = _change_position(logs, moments, wide)
-        before, after = values[max(place - wide, 0) : place], values[place : place + wide]
-        if not place or median(before) * median(after) <= 0:
+        position = _change_position(logs, moments, wide)
+        before, after = values[max(position - wide, 0) : position], values[position : position + wide]
+        if not position or median(before) * median(after) <= 0:
             continue
-        begin, end = max(place - wide, 0), place + wide
-        factor = float(np.exp(median(logs[0, place:end]) - median(logs[0, begin:place])))
-        now = median(values[max(place, len(values) - 2 * SIDE) :])
-        if factor * median(before) - now > LOST * factor * float(np.ptp(values[:place])):
+        begin, end = max(position - wide, 0), position + wide
+        factor = float(np.exp(median(logs[0, position:end]) - median(logs[0, begin:position])))
+        now = median(values[max(position, len(values) - 2 * SIDE) :])
+        if factor * median(before) - now > LOST * factor * float(np.ptp(values[:position])):
             return None
-        return LevelChange(int(steps[place]), median(before), median(after))
+        return LevelChange(int(steps[position]), median(before), median(after))
     return None
 
 
@@ -103,18 +103,18 @@ def negated_scale(mean: Ticks, spread: Sequence[Ticks]) -> LevelChange | None:
     turned = turned[(turned >= SIDE) & (turned + SIDE <= len(values))]
     signs = sums_of(np.sign(values))
     sides = (signs[turned] - signs[turned - SIDE]) * (signs[turned + SIDE] - signs[turned + 1])
-    for place in turned[sides == -SIDE * (SIDE - 1)][::-1].tolist():  # few even for noise around zero
-        was, before = _level_and_range(values[place - SIDE : place])
-        for begin in (place, place + 1):
+    for position in turned[sides == -SIDE * (SIDE - 1)][::-1].tolist():  # few even for noise around zero
+        was, before = _level_and_range(values[position - SIDE : position])
+        for begin in (position, position + 1):
             if begin + SIDE > len(values):
                 break
             now, after = _level_and_range(values[begin : begin + SIDE])
             noise = max(before, after)
             if abs(signs[begin + SIDE] - signs[begin]) < SIDE or abs(now - was) <= TURNED * noise:
                 continue
-            wide = median(width[place - SIDE : place]), median(width[begin : begin + SIDE])
+            wide = median(width[position - SIDE : position]), median(width[begin : begin + SIDE])
             if abs(now + was) < max(noise, DRIFT * abs(was)) and max(wide) < MIN_FACTOR * min(wide):
-                return LevelChange(int(steps[place]), was, now)
+                return LevelChange(int(steps[position]), was, now)
     return None
 
 
@@ -145,12 +145,12 @@ def _change_position(logs: Floats, moments: Floats, wide: int) -> int:
     `logs`: (2, n) of the spread and of the quotient; `moments`: (4, n + 1) sums of them and of their squares.
     """
     count = logs.shape[1]
-    place = np.arange(2 * SIDE, count - SIDE + 1)
-    before, after = np.minimum(place, wide), np.minimum(count - place, wide)
-    middle = moments[:, place]
+    position = np.arange(2 * SIDE, count - SIDE + 1)
+    before, after = np.minimum(position, wide), np.minimum(count - position, wide)
+    middle = moments[:, position]
     earlier, later = (
-        (middle - moments[:, place - before]) / before,
-        (moments[:, place + after] - middle) / after,
+        (middle - moments[:, position - before]) / before,
+        (moments[:, position + after] - middle) / after,
     )
     usual = [[median(np.square(np.diff(each)))] for each in logs]  # the noise of few ticks is uncertain
     square = np.maximum((earlier[2:] - np.square(earlier[:2])) / (before - 1), usual / before)
@@ -161,5 +161,5 @@ def _change_position(logs: Floats, moments: Floats, wide: int) -> int:
     found &= QUOTIENT_ERRORS * error[1] < DETECTABLE * size
     found &= np.abs(change[1]) < np.maximum(QUOTIENT_ERRORS * error[1], DRIFT * size)
     # A tick that joins points from both sides of the step may be in between.
-    found &= np.abs(logs[0, place] - logs[0, place - 2]) > DETECTABLE * size
-    return int(place[np.where(found, size, 0.0).argmax()]) if found.any() else 0
+    found &= np.abs(logs[0, position] - logs[0, position - 2]) > DETECTABLE * size
+    return int(position[np.where(found, size, 0.0).argmax()]) if found.any() else 0

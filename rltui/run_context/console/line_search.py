@@ -64,11 +64,11 @@ class LineSearch:
         found: list[ConsoleLine] = []
         reach = -1  # what lies before it has been seen
         wanted = self.text.lower()
-        places = self._file.occurrences(self._words, begin, end, ignore_case=bool(self.text))
-        for place in places[-2 * MAX_LINES :]:  # more of them are more lines than are kept
-            if place < reach:
+        positions = self._file.occurrences(self._words, begin, end, ignore_case=bool(self.text))
+        for position in positions[-2 * MAX_LINES :]:  # more of them are more lines than are kept
+            if position < reach:
                 continue
-            first, raw, last = self._file.line_around(place)
+            first, raw, last = self._file.line_around(position)
             reach = last
             shown = plain_text(raw)
             line = ConsoleLine(shown, first, last + 1, level_of(shown))

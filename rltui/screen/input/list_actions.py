@@ -60,19 +60,23 @@ def _move(overlay: ListOverlay, by: int) -> None:
     if not overlay.searches:
         overlay.at = min(max(overlay.at + by, 0), max(len(drawn.items) - 1, 0))
         return
-    places = [place for place, _ in drawn.items]
+    positions = [position for position, _ in drawn.items]
     to = overlay.at + by
-    if abs(by) == 1 and 0 <= to < len(places) and overlay.top - 1 <= places[to] <= overlay.top + drawn.rows:
+    if (
+        abs(by) == 1
+        and 0 <= to < len(positions)
+        and overlay.top - 1 <= positions[to] <= overlay.top + drawn.rows
+    ):
         overlay.at = to  # the next item is in sight, or the next line
-        overlay.top = scrolled(overlay.top, places[to], places[to], drawn.lines, drawn.rows)
+        overlay.top = scrolled(overlay.top, positions[to], positions[to], drawn.lines, drawn.rows)
         return
     end = max(drawn.lines - drawn.rows, 0)
     overlay.top = min(max(overlay.top + by, 0), end)
-    if not places:
+    if not positions:
         return
     if abs(by) > 1 and overlay.top == (end if by > 0 else 0):
-        overlay.at = len(places) - 1 if by > 0 else 0
-    elif not _in_sight(overlay, places[overlay.at]):
+        overlay.at = len(positions) - 1 if by > 0 else 0
+    elif not _in_sight(overlay, positions[overlay.at]):
         edge = overlay.top if by > 0 else overlay.top + drawn.rows - 1  # where lines have gone out of sight
         overlay.at = nearest_item(drawn.items, edge)
 
@@ -80,9 +84,9 @@ def _move(overlay: ListOverlay, by: int) -> None:
 def _show_selected(overlay: ListOverlay) -> bool:
     """Scroll to the selected item if it is out of sight; False if it is in sight."""
     drawn = overlay.drawn
-    if not drawn.items or _in_sight(overlay, place := drawn.items[overlay.at][0]):
+    if not drawn.items or _in_sight(overlay, position := drawn.items[overlay.at][0]):
         return False
-    overlay.top = scrolled(overlay.top, place, place, drawn.lines, drawn.rows)
+    overlay.top = scrolled(overlay.top, position, position, drawn.lines, drawn.rows)
     return True
 
 

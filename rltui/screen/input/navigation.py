@@ -413,8 +413,8 @@ def go_to_located_line(state: AppState) -> None:
     located = state.threads.console.located
     if chosen.wanted is None or located is None or located.wanted != chosen.wanted:
         return
-    if located.place is None:
+    if located.offset is None:
         state.notify(f"{PurePath(located.path).name} tells neither times nor steps that could be compared")
     else:
-        chosen.at = located.place
+        chosen.at = located.offset
     chosen.wanted = None

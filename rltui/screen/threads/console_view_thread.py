@@ -55,11 +55,11 @@ class ConsoleWindow(NamedTuple):
 
 
 class LocatedLine(NamedTuple):
-    """The offset of the line at a time or step; `place` None if no line has either."""
+    """The offset of the line at a time or step; `offset` None if no line has either."""
 
     path: str
     wanted: TimeAndStep
-    place: int | None
+    offset: int | None
 
 
 class ConsoleViewThread:

@@ -219,14 +219,14 @@ def _print_runs(
     limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
     guessed = {f"{state}?": role for state, role in STATE_ROLE.items()}
     roles, markdown = {**HEALTH_ROLE, **STATE_ROLE, **guessed}, form == "markdown"
-    place = {column.id: at for at, column in enumerate(columns)}
-    min_widths = {place[id_]: cells for id_, cells in MIN_WIDTHS.items() if id_ in place}
+    position = {column.id: at for at, column in enumerate(columns)}
+    min_widths = {position[id_]: cells for id_, cells in MIN_WIDTHS.items() if id_ in position}
     # Columns that the user selects are never omitted.
-    optional = [place[id_] for id_ in OPTIONAL] if place.keys() >= {*USUAL} else []
+    optional = [position[id_] for id_ in OPTIONAL] if position.keys() >= {*USUAL} else []
     omitted = emit_table(
         heads, rows, right=right, limits=limits, roles=roles, markdown=markdown,
         min_widths=min_widths, optional=optional,
-        shorten={place["why"]: fitted_summary} if "why" in place else {},
+        shorten={position["why"]: fitted_summary} if "why" in position else {},
     )  # fmt: skip
     note_omitted(omitted)
 

@@ -40,31 +40,33 @@ _DECODER = json.JSONDecoder()
 _OPENING = regex(r'\{\s*"')
 
 
-def whole_objects(text: str, place: int = 0, between: str = _BETWEEN) -> tuple[list[dict[str, object]], int]:
+def whole_objects(
+    text: str, position: int = 0, between: str = _BETWEEN
+) -> tuple[list[dict[str, object]], int]:
     """Consecutive objects from an offset on, and the offset of the first other text."""
     found: list[dict[str, object]] = []
     while True:
-        while place < len(text) and text[place] in between:
-            place += 1
-        if text[place : place + 1] != "{":
-            return found, place
+        while position < len(text) and text[position] in between:
+            position += 1
+        if text[position : position + 1] != "{":
+            return found, position
         try:
-            record, place = _DECODER.raw_decode(text, place)
+            record, position = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
-            return found, place
+            return found, position
         found.append(record)
 
 
 def recovered_objects(line: bytes) -> Iterator[dict[str, object]]:
     """The objects of a line that is no plain JSON object. Raises ValueError after them for other text."""
     text = line.decode("utf-8", "replace")
-    found, place = whole_objects(text)
+    found, position = whole_objects(text)
     yield from found
-    if place == len(text):
+    if position == len(text):
         return
     # After damage, an object is only accepted if it ends with the line and contains a step: it may be nested
     # in a record whose start is missing.
-    for opening in islice(_OPENING.finditer(text, place + 1), _MAX_TRIES):
+    for opening in islice(_OPENING.finditer(text, position + 1), _MAX_TRIES):
         found, end = whole_objects(text, opening.start())
         if len(found) == 1 and end == len(text) and any(record_keys.step_keys(found[0])):
             yield found[0]

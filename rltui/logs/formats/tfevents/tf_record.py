@@ -119,8 +119,8 @@ def data_intact(data: bytes, first: int, end: int) -> bool:
 def data_intact_column(data: bytes, first: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.bool_]:
     """(n,) the same for many records: ``[first, end)`` of each one's data."""
     checksum = google_crc32c.value
-    places = zip(first.tolist(), end.tolist(), strict=True)
-    crc = np.fromiter((checksum(data[low:high]) for low, high in places), np.uint32, len(first))
+    positions = zip(first.tolist(), end.tolist(), strict=True)
+    crc = np.fromiter((checksum(data[low:high]) for low, high in positions), np.uint32, len(first))
     footers = np.frombuffer(data, np.uint8)[end[:, None] + np.arange(FOOTER)]
     intact: NDArray[np.bool_] = masked_column(crc) == footers.view("<u4")[:, 0]
     return intact
@@ -154,9 +154,9 @@ def find_headers(data: bytes) -> Iterator[int]:
     fours = pairs[:-2] & pairs[2:]
     count = len(buffer) - HEADER + 1
     candidates = fours[4 : 4 + count] & ~fours[8 : 8 + count]
-    for place in np.flatnonzero(candidates & (buffer[3 : 3 + count] <= RECORD_CAP >> 24)).tolist():
-        if record_length(data, place) >= 0:
-            yield place
+    for position in np.flatnonzero(candidates & (buffer[3 : 3 + count] <= RECORD_CAP >> 24)).tolist():
+        if record_length(data, position) >= 0:
+            yield position
 
 
 def find_record(file: File, at: int, stop: int) -> tuple[int | None, int]:
@@ -164,17 +164,17 @@ def find_record(file: File, at: int, stop: int) -> tuple[int | None, int]:
     size = file.size()
     while at < stop:
         data = file.read_at(at, BLOCK)
-        for place in find_headers(data):
-            length = record_length(data, place)
-            record = data[place : place + length + FRAME]
+        for position in find_headers(data):
+            length = record_length(data, position)
+            record = data[position : position + length + FRAME]
             if len(record) < length + FRAME:
-                if at + place + length + FRAME > size:
+                if at + position + length + FRAME > size:
                     continue
-                record = file.read_at(at + place, length + FRAME)
+                record = file.read_at(at + position, length + FRAME)
                 if len(record) < length + FRAME:
                     continue
             if data_intact(record, HEADER, HEADER + length):
-                return at + place, at + place
+                return at + position, at + position
         if len(data) < HEADER:
             break
         at += len(data) - HEADER + 1

@@ -161,10 +161,10 @@ class _Axes:
 
     def define(self, data: bytes, begin: int, end: int) -> None:
         """Add one MetricRecord."""
-        found, place = texts(data, begin, end), integers(data, begin, end).get(5, 0)
+        found, position = texts(data, begin, end), integers(data, begin, end).get(5, 0)
         name, glob, axis = (found.get(number, "").replace("\\.", ".") for number in (1, 2, 4))
-        if 0 < place <= len(self._numbered):
-            axis = self._numbered[place - 1]
+        if 0 < position <= len(self._numbered):
+            axis = self._numbered[position - 1]
         self._numbered.append(name)
         if name and axis:
             self._exact[name] = axis

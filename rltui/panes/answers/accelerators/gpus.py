@@ -213,9 +213,9 @@ def _history(times: Floats, values: Floats, edges: Floats) -> tuple[float, ...]:
     inside = after < len(times)
     near = times[np.minimum(after, len(times) - 1)] - middles <= max(1.5 * gap, edges[1] - edges[0])
     means = np.where(inside & near, values[np.minimum(after, len(values) - 1)], np.nan)
-    place = np.digitize(times, edges) - 1
-    for at in distinct(place[(place >= 0) & (place < len(means))]).tolist():
-        means[at] = values[place == at].mean()
+    position = np.digitize(times, edges) - 1
+    for at in distinct(position[(position >= 0) & (position < len(means))]).tolist():
+        means[at] = values[position == at].mean()
     return tuple(means.tolist())
 
 

@@ -32,9 +32,9 @@ class PhaseSpans:
         """The phase at each of (m,) times; -1 if none is known."""
         if not len(self.begin):
             return np.full(len(times), -1)
-        place = np.searchsorted(self.begin, times, "right") - 1
-        inside = (place >= 0) & (times < self.end[np.maximum(place, 0)])
-        return np.where(inside, self.phase[np.maximum(place, 0)], -1)
+        position = np.searchsorted(self.begin, times, "right") - 1
+        inside = (position >= 0) & (times < self.end[np.maximum(position, 0)])
+        return np.where(inside, self.phase[np.maximum(position, 0)], -1)
 
 
 def phase_spans(run: RunValues) -> PhaseSpans | None:
@@ -55,8 +55,8 @@ def phase_spans(run: RunValues) -> PhaseSpans | None:
     series = run.points(steps.tag if steps is not None else found[0][1].tag)
     if not len(series.step):
         return None
-    place = np.maximum(np.searchsorted(series.step, axis, "right") - 1, 0)
-    walls = np.where(series.step[place] == axis, series.wall_time[place], np.nan)
+    position = np.maximum(np.searchsorted(series.step, axis, "right") - 1, 0)
+    walls = np.where(series.step[position] == axis, series.wall_time[position], np.nan)
     seconds = np.array([values.at(axis) for _, values in found])
     seconds = _without_wholes(seconds, [canonical for canonical, _ in found])
     work = seconds.sum(axis=0)

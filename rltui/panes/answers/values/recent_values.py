@@ -57,17 +57,17 @@ class Values:
             return self.value.copy()  # phases of a step are mostly logged together
         out = np.zeros(len(steps))
         if len(self.step) and len(steps):
-            place = np.minimum(np.searchsorted(self.step, steps), len(self.step) - 1)
-            known = self.step[place] == steps
-            out[known] = self.value[place[known]]
+            position = np.minimum(np.searchsorted(self.step, steps), len(self.step) - 1)
+            known = self.step[position] == steps
+            out[known] = self.value[position[known]]
         return out
 
     def held(self, steps: Ints) -> Floats:
         """The values at (m,) sorted steps; at steps without one the value before, 0 before the first."""
         if not len(self.step):
             return np.zeros(len(steps))
-        place = np.searchsorted(self.step, steps, "right") - 1
-        return np.where(place >= 0, self.value[np.maximum(place, 0)], 0.0)
+        position = np.searchsorted(self.step, steps, "right") - 1
+        return np.where(position >= 0, self.value[np.maximum(position, 0)], 0.0)
 
     def without_first(self, first: Ints) -> Values:
         """Without the first steps of the run's attempts, unless no others are left."""

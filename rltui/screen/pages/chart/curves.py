@@ -199,16 +199,16 @@ def strokes(
     for curve in found:
         own = _ends(curve, log) if curve.own else None
 
-        def place(values: Floats, own: Range | None = own) -> Floats:
+        def position(values: Floats, own: Range | None = own) -> Floats:
             values = log_of(values) if log else values
             return values if own is None else _stretched(values, own, stretch)
 
         if curve.spread is not None and curve.spread.median is not None:
-            behind.append(Stroke(curve.x, place(curve.spread.median), "dim", dotted=True))
+            behind.append(Stroke(curve.x, position(curve.spread.median), "dim", dotted=True))
         gap = bridge(np.isfinite(curve.mean).astype(np.int64)) < 0
-        smooth = None if curve.smooth is None else place(curve.smooth)
+        smooth = None if curve.smooth is None else position(curve.smooth)
         raw = min_max_stroke(
-            curve.x, place(curve.low), place(curve.high), gap, curve.role if smooth is None else "band"
+            curve.x, position(curve.low), position(curve.high), gap, curve.role if smooth is None else "band"
         )
         if not curve.own or smooth is None:  # the spreads of added metrics would hide the rest
             (front if smooth is None else behind).append(
@@ -233,14 +233,14 @@ class Outlier(NamedTuple):
 
 def outliers(found: Sequence[ChartCurve], y: Range, *, log: bool) -> list[Outlier]:
     """The points of curves on the common scale outside of a y range."""
-    places = []
+    positions = []
     for curve in found:
         low, high, _ = curve.reach(log=log)
         with np.errstate(invalid="ignore"):
             for values, ends, above in ((curve.high, high > y[1], True), (curve.low, low < y[0], False)):
                 columns = np.flatnonzero(ends & (not curve.own))
-                places += [Outlier(float(curve.x[at]), float(values[at]), above) for at in columns]
-    return places
+                positions += [Outlier(float(curve.x[at]), float(values[at]), above) for at in columns]
+    return positions
 
 
 def area(curve: ChartCurve, *, log: bool) -> Area | None:

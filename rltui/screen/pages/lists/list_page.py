@@ -68,8 +68,8 @@ def list_page(
         note += _search_words(overlay, found, match)
     page = box(under, visible, width, height, content.title, note, hints)
     frame = page.spots[1]
-    for index, (place, _) in enumerate(items):
-        y = place - top
+    for index, (position, _) in enumerate(items):
+        y = position - top
         if 0 <= y < room:
             page.spots.append(Spot(frame.x + 1, frame.y + 1 + y, frame.width - 2, 1, "item", str(index)))
     page.drawn = ListDrawn(
@@ -78,9 +78,9 @@ def list_page(
     return page
 
 
-def nearest_item(items: Sequence[tuple[int, str]], place: int) -> int:
+def nearest_item(items: Sequence[tuple[int, str]], position: int) -> int:
     """The index of the item whose line is nearest to a line; of two, the upper one."""
-    return min(range(len(items)), key=lambda index: abs(items[index][0] - place))
+    return min(range(len(items)), key=lambda index: abs(items[index][0] - position))
 
 
 def _hints(keys: Keys, overlay: ListOverlay, has_items: bool) -> list[Hint]:
@@ -115,7 +115,7 @@ def _with_marks(source: Line, query: str) -> Line:
 
 def _search_words(overlay: ListOverlay, found: tuple[int, ...], match: int | None) -> list[Span]:
     """The query, and the position of the current match."""
-    place = found.index(match) + 1 if match in found else 0
-    count = f"{place} of {len(found)}" if place else count_of(len(found), "line")
+    position = found.index(match) + 1 if match in found else 0
+    count = f"{position} of {len(found)}" if position else count_of(len(found), "line")
     cursor = "▏" if overlay.typing else ""
     return [(f"/{overlay.query}{cursor}", "strong"), (f"  {count}{'' if overlay.typing else '   '}", "dim")]

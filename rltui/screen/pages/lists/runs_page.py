@@ -83,8 +83,8 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     items = found.items_with_reasons if reasons_below else found.items
     at = min(overlay.at, max(len(items) - 1, 0))
     if items and overlay.of and items[at][1] != overlay.of:
-        at = next((place for place, (_, name) in enumerate(items) if name == overlay.of), at)
-    place = items[at][0] if items else 0
+        at = next((position for position, (_, name) in enumerate(items) if name == overlay.of), at)
+    position = items[at][0] if items else 0
     head = [_title(state, overlay, found, columns, width)]
     if height >= 8:
         head.append(_column_titles(state, columns, width))
@@ -95,9 +95,9 @@ def runs_page(state: AppState, overlay: ListOverlay, width: int, height: int) ->
     room = max(height - len(head) - len(foot.lines), 1)
     tall = _with_reasons(found) if reasons_below else ()
     count = len(tall) or len(found.runs) + len(found.groups)
-    below = tall[place + 1] if place + 1 < len(tall) else None
-    selected = (place, place + 1) if isinstance(below, _Reason) else (place,)
-    top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), selected[-1], count, room)
+    below = tall[position + 1] if position + 1 < len(tall) else None
+    selected = (position, position + 1) if isinstance(below, _Reason) else (position,)
+    top = scrolled(overlay.top, position - (1 if found.groups or not at else 0), selected[-1], count, room)
     titles = run_list.titles(state, columns[0].width)
     lines: list[Line] = []
     spots: list[Spot] = []
@@ -311,8 +311,8 @@ def _layout(state: AppState, found: RunListing, width: int, *, reasons_below: bo
     known["name"] = _Cells("name", "run", name_cells, column_named("name"))
     known["why"] = known["why"]._replace(width=least + max(room, 0))
     others = [one.id for one in added if one.id not in _COLUMN_ORDER]
-    places = [name for place in _COLUMN_ORDER for name in (others if place == "" else [place])]
-    return [known[name] for name in places if name == "name" or name in chosen]
+    positions = [name for position in _COLUMN_ORDER for name in (others if position == "" else [position])]
+    return [known[name] for name in positions if name == "name" or name in chosen]
 
 
 def _all_fits(state: AppState, found: RunListing, known: Mapping[str, _Cells], width: int) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 PAD = 256  # bytes before and after the block, so that gathers near its edges stay within the buffer
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 Words = NDArray[np.uint64]
 
 _U64 = np.uint64
@@ -45,14 +45,14 @@ class Block:
         self.bytes[PAD : PAD + self.size] = np.frombuffer(data, np.uint8)
         self.bytes[PAD + self.size : PAD + self.size + 64] = 0xFF  # no valid header after the end
 
-    def gather(self, at: Places, width: int) -> NDArray[np.uint8]:
+    def gather(self, at: Positions, width: int) -> NDArray[np.uint8]:
         """(n, width) uint8: `width` bytes from each offset in the block, down to -PAD.
 
         About 3 ns each for up to 64 bytes.
         """
         return windows(self.bytes, width)[at + PAD].view(np.uint8).reshape(-1, width)
 
-    def words(self, at: Places, width: int) -> Words:
+    def words(self, at: Positions, width: int) -> Words:
         """(n, width / 8) uint64: the same as little-endian words."""
         return self.gather(at, width).view("<u8")
 

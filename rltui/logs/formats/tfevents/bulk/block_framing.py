@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.logs.formats.tfevents import tf_record
-from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words, windows
+from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Positions, Words, windows
 from rltui.logs.formats.tfevents.templates import WALL_KEY
 from rltui.logs.formats.tfevents.tf_record import FOOTER, FRAME, HEADER
 
@@ -46,8 +46,8 @@ class Frames(NamedTuple):
     it, which start with the key of the step.
     """
 
-    at: Places
-    length: Places
+    at: Positions
+    length: Positions
     opening: Words
     end: int
     needed: int
@@ -55,15 +55,15 @@ class Frames(NamedTuple):
 
 def frames(block: Block) -> Frames:
     """The records of a block that starts with one."""
-    place, length, opening = _candidates(block)
-    ends = place + length + FRAME
-    adjoining = ends[:-1] == place[1:]
-    if len(place) and place[0] == 0 and adjoining.all():
+    position, length, opening = _candidates(block)
+    ends = position + length + FRAME
+    adjoining = ends[:-1] == position[1:]
+    if len(position) and position[0] == 0 and adjoining.all():
         end = int(ends[-1])
         needed = _next_needed(block.data, end)
         if needed is not None:
-            return Frames(place + HEADER, length, opening, end, needed)
-    return _walk(block, place, length, ends, adjoining)
+            return Frames(position + HEADER, length, opening, end, needed)
+    return _walk(block, position, length, ends, adjoining)
 
 
 def all_intact(block: Block, frames: Frames) -> bool:
@@ -74,9 +74,9 @@ def all_intact(block: Block, frames: Frames) -> bool:
     """
     content = block.bytes[PAD : PAD + frames.end].copy()
     stored = windows(content, FOOTER)
-    places = np.concatenate([frames.at - FOOTER, frames.at + frames.length])
-    crc = tf_record.unmasked_column(stored[places].view("<u4")) ^ np.uint32(tf_record.NEUTRAL)
-    stored[places] = crc.view(stored.dtype)
+    positions = np.concatenate([frames.at - FOOTER, frames.at + frames.length])
+    crc = tf_record.unmasked_column(stored[positions].view("<u4")) ^ np.uint32(tf_record.NEUTRAL)
+    stored[positions] = crc.view(stored.dtype)
     return tf_record.extend(0, content.tobytes()) == 0
 
 
@@ -88,7 +88,7 @@ def _next_needed(data: bytes, at: int) -> int | None:
     return size + FRAME if at + size + FRAME > len(data) else None
 
 
-def _candidates(block: Block) -> tuple[Places, Places, Words]:
+def _candidates(block: Block) -> tuple[Positions, Positions, Words]:
     """The short events with a valid header that lie within the block."""
     dwords = block.bytes[PAD : PAD + (block.size + 3 & ~3)].view("<u4")
     word = np.flatnonzero(dwords == 0)
@@ -97,31 +97,33 @@ def _candidates(block: Block) -> tuple[Places, Places, Words]:
     before = dwords.take(word - 1)
     # Zero bytes at the end of the preceding word belong to the length as well.
     zeros = (before < 1 << 24).view(np.uint8) + (before < 1 << 16) + (before < 1 << 8)
-    place = 4 * word - 1 - zeros
-    length = block.bytes.take(place + PAD)
-    opening = block.words(place + 5, 24)
+    position = 4 * word - 1 - zeros
+    length = block.bytes.take(position + PAD)
+    opening = block.words(position + 5, 24)
     good = opening[:, 0] == _OPENING.take(length)
-    good &= place + length + FRAME <= block.size
+    good &= position + length + FRAME <= block.size
     kept = np.flatnonzero(good)
     if len(kept) and kept[-1] == len(kept) - 1:
-        place, length, opening = place[: len(kept)], length[: len(kept)], opening[: len(kept)]
+        position, length, opening = position[: len(kept)], length[: len(kept)], opening[: len(kept)]
     else:
-        place, length, opening = place.take(kept), length.take(kept), opening.take(kept, axis=0)
-    return place, length.astype(np.intp), opening
+        position, length, opening = position.take(kept), length.take(kept), opening.take(kept, axis=0)
+    return position, length.astype(np.intp), opening
 
 
-def _walk(block: Block, place: Places, length: Places, ends: Places, adjoining: NDArray[np.bool_]) -> Frames:
+def _walk(
+    block: Block, position: Positions, length: Positions, ends: Positions, adjoining: NDArray[np.bool_]
+) -> Frames:
     """Follow the records from the first byte: along runs of candidates, and one by one between them."""
     data = block.data
-    stops = [*np.flatnonzero(~adjoining).tolist(), len(place) - 1]  # the last candidate of each run
-    kept = np.zeros(len(place), np.bool_)
+    stops = [*np.flatnonzero(~adjoining).tolist(), len(position) - 1]  # the last candidate of each run
+    kept = np.zeros(len(position), np.bool_)
     between: list[int] = []
     sizes: list[int] = []
     at = i = 0
     while True:
-        while i < len(place) and place[i] < at:
+        while i < len(position) and position[i] < at:
             i += 1  # looks like a record within a longer one
-        if i < len(place) and place[i] == at:
+        if i < len(position) and position[i] == at:
             last = stops[bisect_left(stops, i)]
             kept[i : last + 1] = True
             at, i = int(ends[last]), last + 1
@@ -133,10 +135,10 @@ def _walk(block: Block, place: Places, length: Places, ends: Places, adjoining: 
         sizes.append(size)
         at += size + FRAME
     needed = size + FRAME if size >= 0 else tf_record.NO_HEADER if at + HEADER <= block.size else HEADER
-    place, length = place[kept], length[kept]
+    position, length = position[kept], length[kept]
     if between:
-        place = np.concatenate([place, np.array(between, np.intp)])
+        position = np.concatenate([position, np.array(between, np.intp)])
         length = np.concatenate([length, np.array(sizes, np.intp)])
-        order = np.argsort(place, kind="stable")
-        place, length = place[order], length[order]
-    return Frames(place + HEADER, length, block.words(place + 5, 24), at, needed)
+        order = np.argsort(position, kind="stable")
+        position, length = position[order], length[order]
+    return Frames(position + HEADER, length, block.words(position + 5, 24), at, needed)

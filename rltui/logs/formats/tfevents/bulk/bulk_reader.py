@@ -24,7 +24,7 @@ from rltui.common.named_tuple import NamedTuple
 from rltui.logs.batch import Batch, SessionStart, concat
 from rltui.logs.formats.tfevents import record_decoder, tf_record
 from rltui.logs.formats.tfevents.bulk import block_framing
-from rltui.logs.formats.tfevents.bulk.block import Block, Places, varints
+from rltui.logs.formats.tfevents.bulk.block import Block, Positions, varints
 from rltui.logs.formats.tfevents.bulk.template_table import LIMITS, TABLES, TemplateTable
 from rltui.logs.formats.tfevents.record_decoder import UNREADABLE, Decoded, SkippedRecord
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
@@ -50,7 +50,7 @@ _Columns = tuple[
 class _MultiValues(NamedTuple):
     """Records of one template of several values: (m,) their indices, and (m, k) their values."""
 
-    record: Places
+    record: Positions
     template: MultiValueTemplate
     value: NDArray[np.float64]
 
@@ -84,8 +84,8 @@ def _first_record(data: bytes, at: int) -> int | None:
     """The offset of the first complete, intact record from `at` on."""
     width = _FIRST_SEARCH
     while at + HEADER <= len(data):
-        for place in tf_record.find_headers(data[at : at + width]):
-            start = at + place
+        for position in tf_record.find_headers(data[at : at + width]):
+            start = at + position
             end = start + HEADER + tf_record.record_length(data, start)
             if end + tf_record.FOOTER <= len(data) and tf_record.data_intact(data, start + HEADER, end):
                 return start
@@ -153,7 +153,7 @@ class BlockReader:
             singly *= 2
         return Decoded(self._batch(), self.frames.end, self.frames.needed, self.skipped)
 
-    def _read_known(self, left: Places) -> Places:
+    def _read_known(self, left: Positions) -> Positions:
         """Decode those in `left` with a known template; returns the others and always the last record."""
         TABLES.update()
         low = 0
@@ -174,7 +174,7 @@ class BlockReader:
             left = self._read_multi_values(left)
         return left
 
-    def _read_by_table(self, table: TemplateTable, some: Places, left: Places) -> None:
+    def _read_by_table(self, table: TemplateTable, some: Positions, left: Positions) -> None:
         """Decode the records in `some` with a template in the table; `left` are all that are unread."""
         if not len(some):
             return
@@ -200,12 +200,12 @@ class BlockReader:
             self.tag[span], self.value[span] = tag, value
             self.single[span] = size == 4
 
-    def _tags_of(self, template: Places) -> NDArray[np.int32]:
+    def _tags_of(self, template: Positions) -> NDArray[np.int32]:
         tag = self.cache.tag_column()[template]
         tag[template < 0] = _UNREAD
         return tag
 
-    def _adopt(self, some: Places, left: Places, template: Places, tag: NDArray[np.int32]) -> bool:
+    def _adopt(self, some: Positions, left: Positions, template: Positions, tag: NDArray[np.int32]) -> bool:
         """Adopt templates of other logs that are new in this one; whether there were any.
 
         Only before the first record that must be decoded singly, so that tags are numbered in the order of
@@ -222,7 +222,7 @@ class BlockReader:
         first[seen[::-1]] = np.arange(len(seen))[::-1]
         return self.cache.adopt(seen[np.sort(first[first < len(seen)])].tolist()) > 0
 
-    def _read_multi_values(self, left: Places) -> Places:
+    def _read_multi_values(self, left: Positions) -> Positions:
         some = left[~self.irregular[left] & (left < len(self.end) - 1)]
         end, body = self.end[some], self.body[some]
         for length in distinct(body).tolist():
@@ -237,14 +237,14 @@ class BlockReader:
                     )
                     record, start = record[intact], start[intact]
                 if len(record):
-                    places = (start[:, None] + template.at).ravel()
-                    value = self.block.gather(places, template.width).view(f"<f{template.width}")
+                    positions = (start[:, None] + template.at).ravel()
+                    value = self.block.gather(positions, template.width).view(f"<f{template.width}")
                     values = value.reshape(len(record), -1).astype(np.float64)
                     self.multi_values.append(_MultiValues(record, template, values))
                     self.tag[record] = _NOT_ONE
         return self._unread(left)
 
-    def _unread(self, left: Places) -> Places:
+    def _unread(self, left: Positions) -> Positions:
         return left.take(np.flatnonzero(self.tag[_span(left)] == _UNREAD))
 
     def _read_singly(self, record: int) -> bool:
@@ -318,16 +318,16 @@ class BlockReader:
 
         targets: tuple[NDArray[Any], ...] = columns
 
-        def fill(places: Places | slice, *values: ArrayLike) -> None:
+        def fill(positions: Positions | slice, *values: ArrayLike) -> None:
             for column, part in zip(targets, values, strict=True):
-                column[places] = part
+                column[positions] = part
 
         fill(at[ones], tags[ones], self.step[ones], self.wall_time[ones], self.value[ones], self.single[ones])
         wall_times, single = rows.wall_times(), rows.single()
         for record, low, high in self.several:
             some = slice(low, high)
-            places = slice(at[record], at[record] + high - low)
-            fill(places, rows.tag[some], rows.step[some], wall_times[some], rows.value[some], single[some])
+            positions = slice(at[record], at[record] + high - low)
+            fill(positions, rows.tag[some], rows.step[some], wall_times[some], rows.value[some], single[some])
         for indices, template, value in groups:
             width = len(template.tags)
             fill(
@@ -341,13 +341,13 @@ class BlockReader:
         return columns, [SessionStart(int(at[record]), step) for record, step in self.starts]
 
 
-def _span(places: Places) -> Places | slice:
+def _span(positions: Positions) -> Positions | slice:
     """Ascending indices as a slice if they are contiguous, which avoids a gather."""
-    low, high = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
-    return slice(low, high) if high - low == len(places) else places
+    low, high = (int(positions[0]), int(positions[-1]) + 1) if len(positions) else (0, 0)
+    return slice(low, high) if high - low == len(positions) else positions
 
 
-def _steps(frames: block_framing.Frames) -> tuple[NDArray[np.int64], Places, Places]:
+def _steps(frames: block_framing.Frames) -> tuple[NDArray[np.int64], Positions, Positions]:
     """(n,) each: steps, the bytes of their varints (8: invalid step), and those of the bodies after them."""
     has_step = (frames.opening[:, 2] & np.uint64(0xFF)) == STEP_KEY
     step, width = varints(frames.opening[:, 2])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rltui.common.arrays import distinct_with_first_index
 from rltui.common.named_tuple import NamedTuple
-from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words
+from rltui.logs.formats.tfevents.bulk.block import Block, Positions, Words
 from rltui.logs.formats.tfevents.templates import (
     ALL_TEMPLATES,
     RecordTemplate,
@@ -66,8 +66,8 @@ class _Entries(NamedTuple):
     width: int
     mask: Words
     factors: Words
-    template: Places
-    body: Places
+    template: Positions
+    body: Positions
     row: Words
     slots: _Slots
 
@@ -80,7 +80,7 @@ class TemplateTable:
         none = np.zeros(1, np.intp)
         self._entries = self._build(_MIN_WIDTH, none - 1, none, np.zeros((1, _MIN_WIDTH // 8), _U64))
 
-    def _build(self, width: int, template: Places, body: Places, row: Words) -> _Entries:
+    def _build(self, width: int, template: Positions, body: Positions, row: Words) -> _Entries:
         factors = _factors(width)
         bits = max(_MIN_BITS, min(_MAX_BITS, (len(template) * _SLOTS_PER_ENTRY - 1).bit_length()))
         slots = _slots(_hashes(row[1:], factors), np.arange(1, len(template), dtype=np.int32), bits)
@@ -107,7 +107,7 @@ class TemplateTable:
             np.concatenate([np.concatenate([wider, now.row], axis=1), rows.view("<u8")]),
         )
 
-    def find(self, block: Block, end: Places, body: Places) -> tuple[Places, Words]:
+    def find(self, block: Block, end: Positions, body: Positions) -> tuple[Positions, Words]:
         """Look up records whose data end at `end` and whose bodies have `body` bytes, at most `limit`.
 
         Returns (n,) the numbers of templates, -1 if there is none, and (n, words) the unmasked rows.
