@@ -18,7 +18,7 @@ from rltui.rules.finding import Finding
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.session.run_view import RunView
 
-RETRIES = (2.0, 8.0, 30.0)  # seconds before each further attempt
+RETRIES = (2.0, 8.0, 30.0)  # seconds before each retry
 QUEUE_LENGTH = 200  # alerts waiting for one receiver; further ones are dropped and reported
 
 
@@ -114,7 +114,7 @@ class Dispatcher:
             return list(self._failing.values())
 
     def close(self, wait: float = 1.0) -> None:
-        """Stop without further attempts; wait up to `wait` seconds for deliveries in progress."""
+        """Stop without further retries; wait up to `wait` seconds for deliveries in progress."""
         deadline = time.monotonic() + wait
         for waiting in self._queues.values():
             with contextlib.suppress(queue.Full):

@@ -71,7 +71,7 @@ class ReceiverError(Exception):
 
     def __init__(self, message: str, *, retry: bool = False) -> None:
         super().__init__(clean(message, 200))
-        self.retry = retry  # whether another attempt may succeed
+        self.retry = retry  # whether a retry may succeed
 
 
 class Receiver(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rltui.common.display_text import quote
 from rltui.common.problem import Problem, ProblemLevel
 
-MAX_INTERVAL = 60.0  # seconds between two attempts
+MAX_INTERVAL = 60.0  # seconds between two retries
 
 _CODES: dict[int, tuple[ProblemLevel, str]] = {
     errno.EACCES: ("warning", "unreadable"),
@@ -50,7 +50,7 @@ class ReadErrors:
         return problem and replace(problem, message="can be read again", healed=True)
 
     def wait(self) -> float:
-        """Seconds until the next attempt: 1, 2, 4 ... 60."""
+        """Seconds until the next retry: 1, 2, 4 ... 60."""
         return min(MAX_INTERVAL, float(1 << min(self.count - 1, 6)))
 
     def _report(self, problem: Problem) -> Problem | None:

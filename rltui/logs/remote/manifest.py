@@ -19,7 +19,7 @@ import orjson
 from rltui.common import writable_paths
 
 _SCHEMA = 1
-_LOCK_INTERVAL = 0.1  # seconds between two attempts to get the lock
+_LOCK_INTERVAL = 0.1  # seconds between two tries to get the lock
 
 
 @dataclass(slots=True)
