@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line. Exits the process with the promised code."""
     interpreter_settings.prepare_start()
     try:
-        from rltui.cli import run
+        from rltui.cli import run  # after `prepare_start`, and Ctrl-C during it is caught
 
         run()
     except KeyboardInterrupt:  # while modules were still being loaded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
 import sys
@@ -19,8 +20,6 @@ def created_at(descriptor: int) -> float:
     """
     if not sys.platform.startswith("linux"):
         return float(getattr(os.fstat(descriptor), "st_birthtime", 0.0))
-    import ctypes
-
     try:
         statx = ctypes.CDLL(None, use_errno=True).statx
     except (OSError, AttributeError):  # a C library without it

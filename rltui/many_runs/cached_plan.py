@@ -102,7 +102,7 @@ def _log_from_plain(plain: Plain) -> AssignedLog:
     *found, run, duplicate_of, tag_map, size, part_key = plain
     renames: Callable[[str], str] | None = None if tag_map is None else str
     if tag_map:
-        from rltui.logs.discovery.sub_runs import AddedCurve
+        from rltui.logs.discovery.sub_runs import AddedCurve  # as in `_tag_map_as_plain`
 
         renames = AddedCurve(*tag_map)
     return AssignedLog(FoundFile(*found), run, duplicate_of, renames, size, part_key and tuple(part_key))

@@ -134,7 +134,7 @@ def make_plan(
         if log.found.part is not None:
             run.part_files += log.found.part.files()
     if context:
-        from rltui.run_context.hparams.hparam_files import HParamFiles
+        from rltui.run_context.hparams.hparam_files import HParamFiles  # 3 ms
 
         sources = {name: [log.found.path for log in run.logs] for name, run in runs.items()}
         asked, hparam_files = RunFilter(run_glob), HParamFiles(logdirs)

@@ -50,7 +50,7 @@ class UserMetrics:
         entries |= expand_names(config.aliases, ("aliases",), self._fault)
         for name in [name for name, entry in entries.items() if self.metric(entry.canonical) is None]:
             canonical = entries.pop(name).canonical
-            from difflib import get_close_matches
+            from difflib import get_close_matches  # only needed for a mistake
 
             near = get_close_matches(canonical, [*self._metrics, *self._shipped], 3)
             hint = f"; nearest: {', '.join(near)}" if near else ""

@@ -336,7 +336,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Send alerts on firing findings that are not acknowledged; show which receivers fail."""
         if self.alerts is None:
             return
-        from rltui.alerts.dispatcher import report_failures
+        from rltui.alerts.dispatcher import report_failures  # few users configure alerts
 
         state, now = self.state, self.state.options.clock()
         for view in list(self.session.runs.values()):
@@ -422,24 +422,24 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def press(self, key: str) -> None:
         """Handle a key, named as in the table of bindings."""
-        from rltui.screen.input import dispatch
+        from rltui.screen.input import dispatch  # see `_load_input`
 
         dispatch.press(self.state, key)
 
     def _clicked(self, x: int, y: int) -> None:
-        from rltui.screen.input import dispatch
+        from rltui.screen.input import dispatch  # see `_load_input`
 
         dispatch.click(self.state, self.page, x, y)
         self._acted()
 
     def _wheeled(self, direction: int, x: int, y: int) -> None:
-        from rltui.screen.input import dispatch
+        from rltui.screen.input import dispatch  # see `_load_input`
 
         dispatch.wheel(self.state, self.page, direction, x, y)
         self._acted()
 
     def _dragged(self, cells: int) -> bool:
-        from rltui.screen.input import dispatch
+        from rltui.screen.input import dispatch  # see `_load_input`
 
         moved = dispatch.drag(self.state, cells)
         if moved:

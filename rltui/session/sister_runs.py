@@ -287,7 +287,7 @@ def sister_finding(found: SisterComparison, others: Iterable[Finding] = ()) -> F
     """
     if found.since_step is None:
         return None
-    from rltui.rules.run_status.run_findings import run_finding
+    from rltui.rules.run_status.run_findings import run_finding  # as in `_limits`
 
     count, nothing = len(found.sisters), found.learns_nothing
     warned = nothing and not any(one.severity == "critical" for one in others)

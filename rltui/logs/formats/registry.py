@@ -52,7 +52,7 @@ class FormatRegistry:
     @cached_property
     def _json_formats(self) -> tuple[Format, ...]:
         """The formats of JSON. Formats that are tried before them match other file names."""
-        from rltui.logs.formats.documents import json_document
+        from rltui.logs.formats.documents import json_document  # as in `formats`: 5 ms
         from rltui.logs.formats.lines import jsonl, sample_log
         from rltui.logs.formats.trackers import clearml
 
@@ -112,7 +112,7 @@ class FormatRegistry:
         """The format of a file whose path matches a known layout of samples; None for any other."""
         if match_log(path) is None or not head.lstrip().startswith(b"{"):
             return None
-        from rltui.logs.formats.lines import sample_log
+        from rltui.logs.formats.lines import sample_log  # as in `formats`
 
         return sample_log.FORMAT
 
@@ -133,7 +133,7 @@ class FormatRegistry:
         """The console format with a record in `data`, any part of a file."""
         if _LETTER.search(data) is None:  # numbers only: no console
             return None
-        from rltui.logs.formats.printed_metrics import labelled_console, trainer_console
+        from rltui.logs.formats.printed_metrics import labelled_console, trainer_console  # as in `formats`
 
         if trainer_console.holds_metrics(data):
             return trainer_console.FORMAT

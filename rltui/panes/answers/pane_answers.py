@@ -65,6 +65,7 @@ def answer_of(
     """
     if pane in _WITHOUT_ANSWER:
         return None
+    # As `ANSWERS`: after the first frame.
     from rltui.panes.answers.answer import Answer
     from rltui.panes.answers.values.recent_values import RunValues
 

@@ -41,7 +41,7 @@ def chart_text(
     title += f", {row.direction_note}" if row.direction_note else ""
     if drawn is None or not drawn.has_values:
         return f"{cut(title, width)}\nno finite points\n"
-    import plotext
+    import plotext  # 26 ms, only for charts as text
 
     band = band_behind(drawn, sisters) if row.at_step is None else None
     log = is_log(row, drawn.low, drawn.high, None)
@@ -80,7 +80,7 @@ def chart_text(
 
 def _add_band(band: Spread, x: Floats, scale: float) -> None:
     """Dots at the ends of a band, in every fourth column of `x`; `scale` divides values."""
-    import plotext
+    import plotext  # 26 ms, only for charts as text
 
     for ends in (band.low, band.high):
         at = np.flatnonzero(np.isfinite(ends))[::4]
@@ -89,7 +89,7 @@ def _add_band(band: Spread, x: Floats, scale: float) -> None:
 
 def _add_onset(drawn: Curve, step: float, levels: Floats) -> None:
     """A dotted line at a step, if that is within the chart; levels: the values of its dots."""
-    import plotext
+    import plotext  # 26 ms, only for charts as text
 
     if drawn.edges[0] <= step <= drawn.edges[1]:
         plotext.scatter([step] * len(levels), levels.tolist(), marker="┊")
@@ -97,7 +97,7 @@ def _add_onset(drawn: Curve, step: float, levels: Floats) -> None:
 
 def _add_curve(drawn: Curve, scale: float) -> None:
     """The curve, each column from its minimum to its maximum, with gaps; `scale` divides values."""
-    import plotext
+    import plotext  # 26 ms, only for charts as text
 
     for part in contiguous_parts(np.isfinite(drawn.low)):
         reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 
@@ -83,8 +84,6 @@ def parse_mapping(body: str) -> Mapping[str, object] | None:
 
 
 def _python_dict(text: str) -> Mapping[str, object] | None:
-    import ast
-
     try:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):

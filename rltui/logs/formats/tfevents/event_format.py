@@ -25,7 +25,7 @@ def _matches(name: str, head: bytes) -> bool:
 
 
 def _reader(path: str, verify: bool) -> LogReader:
-    from rltui.logs.formats.tfevents.event_file import EventFileReader
+    from rltui.logs.formats.tfevents.event_file import EventFileReader  # 4 ms, with the first file
 
     return EventFileReader(path, verify=verify)
 

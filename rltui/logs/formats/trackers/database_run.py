@@ -117,7 +117,7 @@ class DatabaseRun(Part[Cursor]):
 def _last_rowid(since: int, rowid: int) -> int:
     """A rowid. Raises DatabaseError unless it is higher than the last one: reading would not end."""
     if rowid <= since:
-        import sqlite3
+        import sqlite3  # as in `sqlite_file`
 
         raise sqlite3.DatabaseError("rows are out of order: the database is damaged")
     return rowid

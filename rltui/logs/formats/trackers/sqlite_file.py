@@ -163,7 +163,7 @@ class _Connections(threading.local):
             yield opened[2]
             return
         self.close(place)
-        import sqlite3
+        import sqlite3  # as above
 
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         connections = self._open
@@ -200,7 +200,7 @@ def run_on(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], 
     try:
         return work(connection)
     except (UnicodeError, MemoryError, OverflowError) as error:
-        import sqlite3
+        import sqlite3  # as above
 
         raise sqlite3.DatabaseError(f"the database is damaged: {quoted(str(error))}") from error
 
@@ -262,7 +262,7 @@ class _Copies:
         if size > COPY_CAP:
             limit = f"{size:,} bytes with a live WAL; no more than {COPY_CAP:,} are copied to be read"
             raise OSError(errno.EFBIG, limit, place)
-        import shutil
+        import shutil  # as above
         import tempfile
 
         began = time.monotonic()
