@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from rltui.cli.arguments import readable_logdirs
 from rltui.cli.file_problems import note_problems
+from rltui.cli.options.arguments import readable_logdirs
 from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem

@@ -16,7 +16,7 @@ from tests.support.logs.live_logs import lines, write
 # `open` and `stat` of some paths never return, as on a dead mount.
 CHILD = """
 import os, sys, threading
-from rltui.cli import arguments
+from rltui.cli.options import arguments
 from rltui.logs.follow import hung_calls
 hung_calls.GIVE_UP = arguments.FILE_SYSTEM_TIMEOUT = 0.3
 for name in ("open", "stat"):

@@ -293,7 +293,7 @@ def _note_plans(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         made.append(words)
         return make_plan(*words, **options)
 
-    monkeypatch.setattr("rltui.cli.sharding.make_plan", noted)
+    monkeypatch.setattr("rltui.cli.options.sharding.make_plan", noted)
     return made
 
 
@@ -410,7 +410,7 @@ def test_the_plan_of_an_unchanged_tree_is_remembered(tmp_path: Path, monkeypatch
         rltui("check", logs, "--shard", "1/2"),
     )
     monkeypatch.setattr("rltui.many_runs.evaluate_shard.evaluate", _refuse)
-    monkeypatch.setattr("rltui.cli.sharding.make_plan", _refuse_to_plan)
+    monkeypatch.setattr("rltui.cli.options.sharding.make_plan", _refuse_to_plan)
     again = (
         rltui("check", logs, "--json"),
         rltui("runs", logs, "--json"),

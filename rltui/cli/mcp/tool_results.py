@@ -18,13 +18,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rltui.cli.arguments import resolve_run_name
 from rltui.cli.documents.check_document import report
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config, run_filter
+from rltui.cli.options.arguments import resolve_run_name
 from rltui.cli.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.display_text import clean, some_of

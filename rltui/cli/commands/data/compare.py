@@ -7,11 +7,11 @@ from collections import Counter
 
 import click
 
-from rltui.cli.arguments import FORMAT, JSON, LOGDIRS, RUN
-from rltui.cli.completions import complete_run
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import load
+from rltui.cli.options.arguments import FORMAT, JSON, LOGDIRS, RUN
+from rltui.cli.options.completions import complete_run
 from rltui.cli.printing import (
     emit,
     emit_json,

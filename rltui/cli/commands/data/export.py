@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, readable_logdirs
-from rltui.cli.completions import complete_metric
 from rltui.cli.export.export_points import PointSelection
 from rltui.cli.export.point_lines import export_lines
+from rltui.cli.options.arguments import LOGDIRS, RUN, VERIFY, readable_logdirs
+from rltui.cli.options.completions import complete_metric
+from rltui.cli.options.sharding import ENGINE, SHARD, Work
 from rltui.cli.output_file import form_by_ending, require_place
 from rltui.cli.printing import require_extra
-from rltui.cli.sharding import ENGINE, SHARD, Work
 from rltui.logs.run_names import RunFilter
 from rltui.many_runs.engine import Engine
 

@@ -8,7 +8,13 @@ from dataclasses import replace
 
 import click
 
-from rltui.cli.arguments import (
+from rltui.cli.documents import check_document
+from rltui.cli.documents.check_exit_code import FailOn, exit_code
+from rltui.cli.documents.check_report import markdown_lines, one_line, text_lines
+from rltui.cli.evaluation import evaluate_runs
+from rltui.cli.job_report import with_time_limits
+from rltui.cli.loading import read_config
+from rltui.cli.options.arguments import (
     AT_STEP,
     FAIL_ON,
     JSON,
@@ -18,14 +24,8 @@ from rltui.cli.arguments import (
     readable_logdirs,
     schema_option,
 )
-from rltui.cli.documents import check_document
-from rltui.cli.documents.check_exit_code import FailOn, exit_code
-from rltui.cli.documents.check_report import markdown_lines, one_line, text_lines
-from rltui.cli.evaluation import evaluate_runs
-from rltui.cli.job_report import with_time_limits
-from rltui.cli.loading import read_config
+from rltui.cli.options.sharding import ENGINE, NO_CACHE, SHARD, Work
 from rltui.cli.printing import NothingReadError, emit, emit_json, leave
-from rltui.cli.sharding import ENGINE, NO_CACHE, SHARD, Work
 from rltui.many_runs.engine import Engine
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from rltui.cli.arguments import FAIL_ON
+from rltui.cli.options.arguments import FAIL_ON
 from rltui.cli.printing import emit_json, fail, leave
 from rltui.common.display_text import clean
 

@@ -6,8 +6,8 @@ import contextlib
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, RUN, update_mirrors
 from rltui.cli.follow import DEFAULT, TIMEOUT
+from rltui.cli.options.arguments import LOGDIRS, RUN, update_mirrors
 from rltui.cli.printing import emit, emit_json, leave
 
 

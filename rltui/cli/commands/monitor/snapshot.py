@@ -7,10 +7,10 @@ import time
 
 import click
 
-from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
-from rltui.cli.completions import complete_metric, complete_pane
 from rltui.cli.job_report import jobs_by_traces
 from rltui.cli.loading import leave_before_first_step, leave_if_unreadable, load
+from rltui.cli.options.arguments import AT_STEP, LOGDIRS, RUN, THEME
+from rltui.cli.options.completions import complete_metric, complete_pane
 from rltui.cli.output_file import form_by_ending, require_place, write_document
 from rltui.cli.pane_output.render_pane import (
     WIDTH,

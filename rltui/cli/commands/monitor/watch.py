@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import (
+from rltui.cli.exit_codes import FOUND, WRONG
+from rltui.cli.loading import read_config
+from rltui.cli.options.arguments import (
     ASCII,
     AT_STEP,
     NO_COLOR,
@@ -17,9 +19,7 @@ from rltui.cli.arguments import (
     set_remote_poll,
     update_mirrors,
 )
-from rltui.cli.completions import complete_pane, complete_run
-from rltui.cli.exit_codes import FOUND, WRONG
-from rltui.cli.loading import read_config
+from rltui.cli.options.completions import complete_pane, complete_run
 from rltui.cli.printing import fail, leave
 from rltui.common.interpreter_settings import finish_imports, import_asyncio_without_ssl
 

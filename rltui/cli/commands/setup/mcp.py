@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, readable_logdirs
+from rltui.cli.options.arguments import LOGDIRS, readable_logdirs
 from rltui.cli.printing import require_extra
 
 
