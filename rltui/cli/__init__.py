@@ -19,7 +19,7 @@ import click
 
 from rltui import __version__
 from rltui.cli.exit_codes import UNOPENED, WRONG
-from rltui.cli.printing import CommandError, note
+from rltui.cli.output.printing import CommandError, note
 from rltui.common import crash
 from rltui.common.display_text import clean
 from rltui.common.interpreter_settings import finish_imports

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rltui.cli.printing import note
+from rltui.cli.output.printing import note
 from rltui.common.display_text import clean
 from rltui.draw.numbers import format_seconds
 from rltui.many_runs.verdict import Verdict

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from rltui.cli.file_problems import note_problems
 from rltui.cli.options.arguments import readable_logdirs
-from rltui.cli.printing import NothingReadError, fail, no_logs, progress_line
+from rltui.cli.output.file_problems import note_problems
+from rltui.cli.output.printing import NothingReadError, fail, no_logs, progress_line
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem
 from rltui.config import Config, load_config

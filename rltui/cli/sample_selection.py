@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.printing import emit, note, to_json
+from rltui.cli.output.printing import emit, note, to_json
 from rltui.common.display_text import clean
 from rltui.common.markdown_text import in_markdown
 from rltui.logs.sample_layouts.sample import Sample, SampleHead, nearest_step

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.printing import fitted_columns
+from rltui.cli.output.printing import fitted_columns
 from tests.support.commands.in_process import rltui
 from tests.support.runs.checked_runs import SICK, WELL, write
 from tests.support.screen.terminal import Terminal

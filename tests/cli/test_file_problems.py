@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.follow.follow_findings import follow
+from rltui.cli.output.file_problems import FileProblemReporter
 from rltui.common.problem import Problem
 from rltui.config import Config
 from rltui.logs.batch import Batch

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.output_file import binary_output
+from rltui.cli.output.output_file import binary_output
 from tests.support.commands.in_process import rltui
 from tests.support.runs.checked_runs import WELL, write
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rltui.cli.commands.setup import doctor
-from rltui.cli.printing import emit_text
+from rltui.cli.output.printing import emit_text
 from rltui.common.display_text import cell_width
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rltui.cli.printing import about
+from rltui.cli.output.printing import about
 from rltui.common.problem import Problem
 from rltui.many_runs.common_findings import common_findings
 from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rltui.cli.printing import colored, text_width
+from rltui.cli.output.printing import colored, text_width
 from rltui.common.display_text import cell_width, count_of, some_of
 from rltui.common.markdown_text import in_markdown, markdown_table
 from rltui.common.problem import Problem, ProblemLevel, merged

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.printing import CommandError
+from rltui.cli.output.printing import CommandError
 from rltui.common.display_text import clean, first_of
 from rltui.panes.baseline.comparison import Axis, compare
 from rltui.panes.baseline.speed_findings import speed_findings

@@ -10,8 +10,8 @@ import numpy as np
 
 from rltui.cli.export.export_points import PointSelection, TagFilter
 from rltui.cli.export.tables import Row, write_table
-from rltui.cli.file_problems import note_problems
-from rltui.cli.printing import fail, note
+from rltui.cli.output.file_problems import note_problems
+from rltui.cli.output.printing import fail, note
 from rltui.common.display_text import clean
 from rltui.common.problem import Problems
 from rltui.logs.follow.follower import Follower, MissingError

@@ -9,8 +9,8 @@ import numpy as np
 
 from rltui.cli.export.export_points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.export.point_lines import JsonlWriter
-from rltui.cli.file_problems import FileProblemReporter
-from rltui.cli.printing import need_reader
+from rltui.cli.output.file_problems import FileProblemReporter
+from rltui.cli.output.printing import need_reader
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower

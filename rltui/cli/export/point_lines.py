@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rltui.cli.export.export_points import Exporter, PointSelection
 from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.options.sharding import Work
-from rltui.cli.output_file import binary_output
+from rltui.cli.output.output_file import binary_output
 from rltui.common.arrays import Bools
 from rltui.common.display_text import clean
 from rltui.logs.batch import Batch

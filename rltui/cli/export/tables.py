@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from rltui.cli.export.point_lines import quoted
-from rltui.cli.output_file import binary_output
-from rltui.cli.printing import to_json
+from rltui.cli.output.output_file import binary_output
+from rltui.cli.output.printing import to_json
 
 ROWS = 1024  # per row group
 Row = dict[str, Any]  # values by column

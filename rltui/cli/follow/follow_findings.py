@@ -10,7 +10,7 @@ from rltui.alerts.dispatcher import Dispatcher, report_failures
 from rltui.alerts.sent_log import SentLog
 from rltui.cli.documents.check_report import symbols
 from rltui.cli.follow.followed_session import FollowedSession
-from rltui.cli.printing import emit, emit_json, need_reader, note
+from rltui.cli.output.printing import emit, emit_json, need_reader, note
 from rltui.config import Config
 from rltui.draw.numbers import format_clock
 from rltui.logs.delivery import Delivery

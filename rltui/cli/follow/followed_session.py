@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-from rltui.cli.file_problems import FileProblemReporter
+from rltui.cli.output.file_problems import FileProblemReporter
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower

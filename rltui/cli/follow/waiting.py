@@ -18,7 +18,7 @@ from rltui.cli.follow.wait_conditions import (
     nothing_follows,
     unknown_metric,
 )
-from rltui.cli.printing import about, emit, note
+from rltui.cli.output.printing import about, emit, note
 from rltui.common.display_text import clean
 from rltui.config import Config
 from rltui.draw.numbers import format_clock, format_step

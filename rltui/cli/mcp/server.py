@@ -16,7 +16,7 @@ from mcp.server.stdio import stdio_server
 from rltui import __version__
 from rltui.cli.mcp.tool_results import ANSWERS
 from rltui.cli.mcp.tools import Tool, tools
-from rltui.cli.printing import to_json
+from rltui.cli.output.printing import to_json
 from rltui.common import crash
 from rltui.common.display_text import clean
 

@@ -25,7 +25,7 @@ from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config, run_filter
 from rltui.cli.options.arguments import resolve_run_name
-from rltui.cli.printing import NothingReadError, fail
+from rltui.cli.output.printing import NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
 from rltui.common.display_text import clean, some_of
 from rltui.logs.follow.read_all import assign_all

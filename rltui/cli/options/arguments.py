@@ -17,7 +17,15 @@ import click
 
 from rltui.cli.exit_codes import FOUND, UNOPENED
 from rltui.cli.options.completions import complete_run, complete_theme, matching_items
-from rltui.cli.printing import NothingReadError, emit_json, fail, leave, note, nothing_read, progress_line
+from rltui.cli.output.printing import (
+    NothingReadError,
+    emit_json,
+    fail,
+    leave,
+    note,
+    nothing_read,
+    progress_line,
+)
 from rltui.common.display_text import clean, some_of
 from rltui.common.problem import Problem
 from rltui.common.writable_paths import cache, is_url, local_path

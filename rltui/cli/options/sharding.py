@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from rltui.cli.printing import fail, progress_line, require_extra
+from rltui.cli.output.printing import fail, progress_line, require_extra
 from rltui.common.display_text import clean
 from rltui.common.extras import EXTRAS
 from rltui.common.named_tuple import NamedTuple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.cli.printing import emit, emit_json
+from rltui.cli.output.printing import emit, emit_json
 from rltui.common.display_text import clean
 from rltui.panes.context_panes.attempt_history import history_lines
 from rltui.panes.context_panes.hparams_pane import HParamsPane, columns_of, hparams_pane

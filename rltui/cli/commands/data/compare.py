@@ -12,7 +12,7 @@ from rltui.cli.exit_codes import FOUND
 from rltui.cli.loading import load
 from rltui.cli.options.arguments import FORMAT, JSON, LOGDIRS, RUN
 from rltui.cli.options.completions import complete_run
-from rltui.cli.printing import (
+from rltui.cli.output.printing import (
     emit,
     emit_json,
     emit_table,

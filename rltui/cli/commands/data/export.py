@@ -9,8 +9,8 @@ from rltui.cli.export.point_lines import export_lines
 from rltui.cli.options.arguments import LOGDIRS, RUN, VERIFY, readable_logdirs
 from rltui.cli.options.completions import complete_metric
 from rltui.cli.options.sharding import ENGINE, SHARD, Work
-from rltui.cli.output_file import form_by_ending, require_place
-from rltui.cli.printing import require_extra
+from rltui.cli.output.output_file import form_by_ending, require_place
+from rltui.cli.output.printing import require_extra
 from rltui.logs.run_names import RunFilter
 from rltui.many_runs.engine import Engine
 

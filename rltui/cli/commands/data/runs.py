@@ -13,7 +13,15 @@ from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.loading import is_run_expression, load
 from rltui.cli.options.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.options.sharding import NO_CACHE, Work
-from rltui.cli.printing import NothingReadError, emit_json, emit_table, fail, leave, note_omitted, text_width
+from rltui.cli.output.printing import (
+    NothingReadError,
+    emit_json,
+    emit_table,
+    fail,
+    leave,
+    note_omitted,
+    text_width,
+)
 from rltui.common.display_text import cell_width, clean, fit
 from rltui.draw.numbers import format_duration, format_step, short_step
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE

@@ -25,7 +25,7 @@ from rltui.cli.options.arguments import (
     schema_option,
 )
 from rltui.cli.options.sharding import ENGINE, NO_CACHE, SHARD, Work
-from rltui.cli.printing import NothingReadError, emit, emit_json, leave
+from rltui.cli.output.printing import NothingReadError, emit, emit_json, leave
 from rltui.many_runs.engine import Engine
 
 

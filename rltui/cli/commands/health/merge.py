@@ -10,7 +10,7 @@ import click
 import orjson
 
 from rltui.cli.options.arguments import FAIL_ON
-from rltui.cli.printing import emit_json, fail, leave
+from rltui.cli.output.printing import emit_json, fail, leave
 from rltui.common.display_text import clean
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def command(files: tuple[str, ...], fail_on: FailOn | None) -> None:
       rltui merge part-*.json > all.json
     """
     from rltui.cli.documents import check_document, check_exit_code  # not for `--help`
-    from rltui.cli.file_problems import note_problems
+    from rltui.cli.output.file_problems import note_problems
 
     documents = [_read(file) for file in files]
     try:

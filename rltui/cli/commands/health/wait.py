@@ -8,7 +8,7 @@ import click
 
 from rltui.cli.follow import DEFAULT, TIMEOUT
 from rltui.cli.options.arguments import LOGDIRS, RUN, update_mirrors
-from rltui.cli.printing import emit, emit_json, leave
+from rltui.cli.output.printing import emit, emit_json, leave
 
 
 @click.command(name="wait")

@@ -13,7 +13,7 @@ import click
 
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.options.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
-from rltui.cli.printing import emit, fail, leave, note
+from rltui.cli.output.printing import emit, fail, leave, note
 from rltui.common.display_text import clean, count_of
 from rltui.common.interpreter_settings import import_asyncio_without_ssl
 from rltui.demo import recording

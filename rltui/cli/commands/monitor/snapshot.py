@@ -11,7 +11,8 @@ from rltui.cli.job_report import jobs_by_traces
 from rltui.cli.loading import leave_before_first_step, leave_if_unreadable, load
 from rltui.cli.options.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.options.completions import complete_metric, complete_pane
-from rltui.cli.output_file import form_by_ending, require_place, write_document
+from rltui.cli.output.output_file import form_by_ending, require_place, write_document
+from rltui.cli.output.printing import fail, require_extra, text_width
 from rltui.cli.pane_output.render_pane import (
     WIDTH,
     Form,
@@ -20,7 +21,6 @@ from rltui.cli.pane_output.render_pane import (
     render_pane,
     theme_named,
 )
-from rltui.cli.printing import fail, require_extra, text_width
 
 ENDINGS: dict[str, Form] = {
     ".md": "markdown",

@@ -20,7 +20,7 @@ from rltui.cli.options.arguments import (
     update_mirrors,
 )
 from rltui.cli.options.completions import complete_pane, complete_run
-from rltui.cli.printing import fail, leave
+from rltui.cli.output.printing import fail, leave
 from rltui.common.interpreter_settings import finish_imports, import_asyncio_without_ssl
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.file_problems import note_problems
 from rltui.cli.options.arguments import JSON_LINES, FrameworkArgument, schema_option
 from rltui.cli.options.completions import complete_metric
-from rltui.cli.printing import emit, emit_json, leave, note
+from rltui.cli.output.file_problems import note_problems
+from rltui.cli.output.printing import emit, emit_json, leave, note
 from rltui.common.display_text import clean
 from rltui.config import load_config
 from rltui.draw.cells import wrap

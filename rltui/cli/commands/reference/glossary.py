@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import click
 
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.file_problems import note_problems
 from rltui.cli.options.arguments import JSON_LINES, FrameworkArgument
 from rltui.cli.options.completions import complete_pane
-from rltui.cli.printing import emit, emit_json, fail
+from rltui.cli.output.file_problems import note_problems
+from rltui.cli.output.printing import emit, emit_json, fail
 from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.metrics.frameworks.framework_files import frameworks

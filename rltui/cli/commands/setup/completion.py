@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from rltui.cli.printing import emit
+from rltui.cli.output.printing import emit
 
 VARIABLE = "_RLTUI_COMPLETE"  # set by the script when it calls rltui for completions; the name is click's
 

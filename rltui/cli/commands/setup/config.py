@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from rltui.cli.exit_codes import WRONG
-from rltui.cli.file_problems import note_problems
-from rltui.cli.printing import emit, emit_json, fail, leave
+from rltui.cli.output.file_problems import note_problems
+from rltui.cli.output.printing import emit, emit_json, fail, leave
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem
 from rltui.common.writable_paths import config_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.loading import read_config
-from rltui.cli.printing import emit
+from rltui.cli.output.printing import emit
 
 
 @click.command(name="help")

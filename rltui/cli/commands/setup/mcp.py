@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.options.arguments import LOGDIRS, readable_logdirs
-from rltui.cli.printing import require_extra
+from rltui.cli.output.printing import require_extra
 
 
 @click.command(name="mcp")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from rltui.cli.printing import emit, fail, note
+from rltui.cli.output.printing import emit, fail, note
 from rltui.common import writable_paths
 from rltui.common.display_text import clean
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.cli.printing import note
+from rltui.cli.output.printing import note
 from rltui.common.display_text import clean
 from rltui.common.problem import Problem
 

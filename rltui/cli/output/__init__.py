@@ -1,0 +1,1 @@
+"""Writing what commands say: results, messages, files, and problems of the logs."""
