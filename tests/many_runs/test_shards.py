@@ -258,7 +258,7 @@ def test_a_run_whose_state_changes_is_read_once(tmp_path: Path, monkeypatch: pyt
     states = []
     for day in (0, 0, 1, 1, 1):
         clock = SimpleNamespace(time=lambda day=day: now + 86400.0 * day)
-        monkeypatch.setattr("rltui.cli.evaluation.time", clock)
+        monkeypatch.setattr("rltui.cli.reading.evaluation.time", clock)
         states.append(rltui("check", tmp_path / "logs", "--json").json()["runs"][0]["state"])
     assert states == ["live", "live", "ended", "ended", "ended"] and len(read) == 2
 
@@ -278,7 +278,7 @@ def test_a_copied_run_is_judged_as_a_whole_once_its_files_are_old(
     told = []
     for day in (0, 1, 1):
         clock = SimpleNamespace(time=lambda day=day: now + 86400.0 * day)
-        monkeypatch.setattr("rltui.cli.evaluation.time", clock)
+        monkeypatch.setattr("rltui.cli.reading.evaluation.time", clock)
         run = rltui("check", tmp_path / "logs", "--json").json()["runs"][0]
         told.append((run["state"], run["health"], [one["id"] for one in run["findings"]]))
     assert told[0] == ("ended", "ok", [])

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from rltui.cli.exit_codes import FOUND, WRONG
 from rltui.cli.export.export_points import Exporter, PointSelection
-from rltui.cli.loading import nothing_to_read
 from rltui.cli.options.sharding import Work, in_order, need_engine, planned
 from rltui.cli.output.file_problems import note_problems
 from rltui.cli.output.printing import fail, leave
+from rltui.cli.reading.loading import nothing_to_read
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem, Problems
 from rltui.many_runs.engine import Engine

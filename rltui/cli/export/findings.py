@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import WRONG
 from rltui.cli.export.export_points import PointSelection, TagFilter
 from rltui.cli.export.tables import Row, write_table
 from rltui.cli.options.sharding import Work
 from rltui.cli.output.file_problems import note_problems
 from rltui.cli.output.printing import leave
+from rltui.cli.reading.evaluation import evaluate_runs
 from rltui.many_runs.verdict import Verdict
 
 VERDICT_COLUMNS = {

@@ -31,10 +31,10 @@ import pyarrow.parquet as pq
 from rltui.cli.export.export_points import ExportBatch, Exporter, PointSelection
 from rltui.cli.export.export_summary import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
-from rltui.cli.loading import read_config
 from rltui.cli.options.sharding import Work, chosen_engine
 from rltui.cli.output.output_file import refuse_inside
 from rltui.cli.output.printing import fail, note
+from rltui.cli.reading.loading import read_config
 from rltui.common import writable_paths
 from rltui.common.digest import digest
 from rltui.common.display_text import clean, count_of

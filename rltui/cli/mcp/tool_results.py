@@ -23,10 +23,10 @@ from rltui.cli.documents.comparison_document import baseline_run, comparison_doc
 from rltui.cli.exit_codes import FOUND
 from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
 from rltui.cli.follow.waiting import wait
-from rltui.cli.loading import load, read_config, run_filter
 from rltui.cli.options.arguments import resolve_run_name
 from rltui.cli.output.printing import NothingReadError, fail
-from rltui.cli.sample_selection import chosen_samples
+from rltui.cli.reading.loading import load, read_config, run_filter
+from rltui.cli.reading.sample_selection import chosen_samples
 from rltui.common.display_text import clean, some_of
 from rltui.logs.follow.read_all import assign_all
 from rltui.many_runs.evaluate_shard import verdict_of

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import click
 
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.loading import as_of
 from rltui.cli.output.file_problems import note_problems
 from rltui.cli.output.printing import fail, to_json
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
+from rltui.cli.reading.loading import as_of
 from rltui.common.display_text import clean
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.cells import Line, line

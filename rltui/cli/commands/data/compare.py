@@ -9,7 +9,6 @@ import click
 
 from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.loading import load
 from rltui.cli.options.arguments import FORMAT, JSON, LOGDIRS, RUN
 from rltui.cli.options.completions import complete_run
 from rltui.cli.output.printing import (
@@ -22,6 +21,7 @@ from rltui.cli.output.printing import (
     note_omitted,
     text_width,
 )  # fmt: skip
+from rltui.cli.reading.loading import load
 from rltui.common.display_text import count_of
 from rltui.common.markdown_text import in_markdown
 from rltui.draw.numbers import (

@@ -84,7 +84,7 @@ def command(
         logdirs, _ = readable_logdirs(logdirs)
     runs = RunFilter()
     if run_glob is not None:
-        from rltui.cli.loading import run_filter  # imports rules, which other exports do not need
+        from rltui.cli.reading.loading import run_filter  # imports rules, which other exports do not need
 
         runs = run_filter(logdirs, run_glob)
     selection = PointSelection(logdirs, runs, metrics, all_sources, verify)

@@ -6,11 +6,11 @@ import time
 
 import click
 
-from rltui.cli.loading import as_of, leave_before_first_step, leave_if_unreadable, load
 from rltui.cli.options.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.output.output_file import form_by_ending, require_place, write_document
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.render_pane import theme_named
+from rltui.cli.reading.loading import as_of, leave_before_first_step, leave_if_unreadable, load
 from rltui.panes.charts.sister_band import seed_sisters
 from rltui.panes.render.report_html import reports_html
 from rltui.panes.render.report_markdown import reports_markdown

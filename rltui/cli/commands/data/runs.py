@@ -7,10 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from rltui.cli.evaluation import evaluate_runs
 from rltui.cli.exit_codes import FOUND, WRONG
-from rltui.cli.job_report import jobs_of_verdicts
-from rltui.cli.loading import is_run_expression, load
 from rltui.cli.options.arguments import FORMAT, JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.options.sharding import NO_CACHE, Work
 from rltui.cli.output.printing import (
@@ -22,6 +19,9 @@ from rltui.cli.output.printing import (
     note_omitted,
     text_width,
 )
+from rltui.cli.reading.evaluation import evaluate_runs
+from rltui.cli.reading.job_report import jobs_of_verdicts
+from rltui.cli.reading.loading import is_run_expression, load
 from rltui.common.display_text import cell_width, clean, fit
 from rltui.draw.numbers import format_duration, format_step, short_step
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE

@@ -6,10 +6,10 @@ from itertools import islice
 
 import click
 
-from rltui.cli.loading import run_filter
 from rltui.cli.options.arguments import LOGDIRS, RUN, readable_logdirs
 from rltui.cli.output.printing import emit, fail, note, to_json
-from rltui.cli.sample_selection import chosen_samples, print_evaluations
+from rltui.cli.reading.loading import run_filter
+from rltui.cli.reading.sample_selection import chosen_samples, print_evaluations
 from rltui.common.display_text import clean
 from rltui.logs.sample_layouts.sample import Sample
 from rltui.run_context.samples.indexes_by_run import sample_indexes_of

@@ -11,9 +11,6 @@ import click
 from rltui.cli.documents import check_document
 from rltui.cli.documents.check_exit_code import FailOn, exit_code
 from rltui.cli.documents.check_report import markdown_lines, one_line, text_lines
-from rltui.cli.evaluation import evaluate_runs
-from rltui.cli.job_report import with_time_limits
-from rltui.cli.loading import read_config
 from rltui.cli.options.arguments import (
     AT_STEP,
     FAIL_ON,
@@ -26,6 +23,9 @@ from rltui.cli.options.arguments import (
 )
 from rltui.cli.options.sharding import ENGINE, NO_CACHE, SHARD, Work
 from rltui.cli.output.printing import NothingReadError, emit, emit_json, leave
+from rltui.cli.reading.evaluation import evaluate_runs
+from rltui.cli.reading.job_report import with_time_limits
+from rltui.cli.reading.loading import read_config
 from rltui.many_runs.engine import Engine
 
 

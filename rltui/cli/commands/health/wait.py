@@ -54,7 +54,7 @@ def command(
     """
     from rltui.cli.follow.wait_conditions import ConditionError, parse_condition  # not for `--help`
     from rltui.cli.follow.waiting import wait
-    from rltui.cli.loading import read_config
+    from rltui.cli.reading.loading import read_config
 
     try:
         wanted = [parse_condition(text) for text in conditions or DEFAULT]

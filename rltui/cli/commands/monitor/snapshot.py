@@ -7,8 +7,6 @@ import time
 
 import click
 
-from rltui.cli.job_report import jobs_by_traces
-from rltui.cli.loading import leave_before_first_step, leave_if_unreadable, load
 from rltui.cli.options.arguments import AT_STEP, LOGDIRS, RUN, THEME
 from rltui.cli.options.completions import complete_metric, complete_pane
 from rltui.cli.output.output_file import form_by_ending, require_place, write_document
@@ -21,6 +19,8 @@ from rltui.cli.pane_output.render_pane import (
     render_pane,
     theme_named,
 )
+from rltui.cli.reading.job_report import jobs_by_traces
+from rltui.cli.reading.loading import leave_before_first_step, leave_if_unreadable, load
 
 ENDINGS: dict[str, Form] = {
     ".md": "markdown",

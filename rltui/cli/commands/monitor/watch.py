@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from rltui.cli.exit_codes import FOUND, WRONG
-from rltui.cli.loading import read_config
 from rltui.cli.options.arguments import (
     ASCII,
     AT_STEP,
@@ -21,6 +20,7 @@ from rltui.cli.options.arguments import (
 )
 from rltui.cli.options.completions import complete_pane, complete_run
 from rltui.cli.output.printing import fail, leave
+from rltui.cli.reading.loading import read_config
 from rltui.common.interpreter_settings import finish_imports, import_asyncio_without_ssl
 
 

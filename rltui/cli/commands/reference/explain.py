@@ -45,7 +45,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     """
     config = load_config()
     if config.problems:
-        from rltui.cli.loading import refuse_unreadable
+        from rltui.cli.reading.loading import refuse_unreadable
 
         refuse_unreadable(config)
     note_problems(config.problems)

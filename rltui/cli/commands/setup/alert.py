@@ -7,8 +7,8 @@ import click
 from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.receivers import receivers_of
 from rltui.cli.exit_codes import FOUND
-from rltui.cli.loading import read_config
 from rltui.cli.output.printing import emit, fail, leave
+from rltui.cli.reading.loading import read_config
 from rltui.config.user_config import AlertConfig
 from rltui.rules.finding import Finding
 

@@ -15,9 +15,9 @@ import click
 
 from rltui import __version__
 from rltui.alerts.receivers import summary
-from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.options.arguments import JSON, REQUESTS, LogDir, readable_logdirs
 from rltui.cli.output.printing import emit, emit_json, emit_text
+from rltui.cli.reading.job_report import job_lines, job_report
 from rltui.common.display_text import clean, count_of
 from rltui.common.problem import Problem
 from rltui.common.writable_paths import config_file

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.loading import read_config
 from rltui.cli.output.printing import emit
+from rltui.cli.reading.loading import read_config
 
 
 @click.command(name="help")

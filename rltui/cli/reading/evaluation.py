@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rltui.cli.loading import is_run_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.cli.options.arguments import readable_logdirs
 from rltui.cli.options.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.cli.output.file_problems import note_problems
 from rltui.cli.output.printing import fail
+from rltui.cli.reading.loading import is_run_expression, load, nothing_to_read, read_config, reading_progress
 from rltui.common.interpreter_settings import paused_collection
 from rltui.many_runs.engine import Engine
 from rltui.many_runs.merged_verdicts import EvaluatedRuns, merge, of_session

@@ -1,0 +1,1 @@
+"""Reading the runs that commands are about: configuration, logs, verdicts, jobs, samples."""
