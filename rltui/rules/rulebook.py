@@ -43,7 +43,7 @@ class Rulebook(NamedTuple):
 
     rules: Mapping[str, Rule]
     symptoms: tuple[Symptom, ...]
-    joint: Mapping[str, JointCondition]  # not on one metric alone, by id
+    joint_conditions: Mapping[str, JointCondition]  # not on one metric alone, by id
     problems: tuple[Problem, ...] = ()
 
     def of_metric(self, canonical: str) -> tuple[Rule, ...]:
@@ -79,16 +79,16 @@ def load(folder: Path) -> Rulebook:
     }
     kept = [entry for entry, _ in entries.values()]
     rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
-    joint = {entry.id: entry for entry in kept if isinstance(entry, JointCondition)}
+    joint_conditions = {entry.id: entry for entry in kept if isinstance(entry, JointCondition)}
     metrics = {*glossary().metrics, STEP_TIME}
     for entry, report in entries.values():
         for name in _named(entry, _RULES):
             if "*" in name:
                 report.add(f"{entry.id} names '{clean(name, 60)}': patterns are for 'explains' only")
-            elif name not in rules and name not in joint:
+            elif name not in rules and name not in joint_conditions:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
         for name in _named(entry, _RULES_OR_PATTERNS):
-            if name not in rules and name not in joint and "*" not in name:
+            if name not in rules and name not in joint_conditions and "*" not in name:
                 report.add(f"{entry.id} names '{clean(name, 60)}', which is not a rule")
         for name in _named(entry, _METRICS):
             if name in metric_groups and isinstance(entry, SharedMetrics):
@@ -98,7 +98,7 @@ def load(folder: Path) -> Rulebook:
     for name in _cyclic({rule.id: rule.requires for rule in rules.values()}):
         entries[name][1].add(f"{name} requires itself, directly or by other rules")
     symptoms = tuple(entry for entry in kept if isinstance(entry, Symptom))
-    return Rulebook(rules, symptoms, joint, tuple(problems))
+    return Rulebook(rules, symptoms, joint_conditions, tuple(problems))
 
 
 # Attributes that name rules, rules or patterns of their ids, and metrics.

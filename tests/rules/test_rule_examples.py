@@ -65,7 +65,7 @@ def test_the_data_files_have_no_mistakes() -> None:
 
 def test_a_symptom_explains_what_can_be_a_finding() -> None:
     """Each name in `explains` matches the id of a rule that is shown, of a setting or of a gap."""
-    shown = {rule.id for rule in BOOK.rules.values() if rule.shown} | BOOK.joint.keys()
+    shown = {rule.id for rule in BOOK.rules.values() if rule.shown} | BOOK.joint_conditions.keys()
     names = {name for symptom in BOOK.symptoms for name in symptom.explains}
     assert [name for name in sorted(names) if not any(fnmatchcase(each, name) for each in shown)] == []
 

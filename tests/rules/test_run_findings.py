@@ -21,7 +21,7 @@ def test_entries_are_of_panes_that_exist_and_not_of_rules() -> None:
 
     panes = {pane.id for pane in glossary().panes} | set(general_panes())
     book = rulebook()
-    ids = {*book.rules, *book.joint, *(symptom.id for symptom in book.symptoms)}
+    ids = {*book.rules, *book.joint_conditions, *(symptom.id for symptom in book.symptoms)}
     for key, entry in run_findings().finding.items():
         assert entry.pane in panes, key
         assert key.startswith(entry.id) and entry.id not in ids, key

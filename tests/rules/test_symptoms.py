@@ -896,7 +896,7 @@ def test_a_value_loss_may_grow_with_the_square_of_the_returns(last_return: float
     series = {"reward.episode_return.mean": returns, "critic.loss": loss}
     book = only("value-loss-spike")  # an outcome that is well makes a remark of it, too
     rule = book.rules["value-loss-spike"]._replace(info_when=("value-loss-follows-return",))
-    book = book._replace(rules={rule.id: rule}, joint=rulebook().joint)
+    book = book._replace(rules={rule.id: rule}, joint_conditions=rulebook().joint_conditions)
     found = evaluator_of(series, book=book).findings()
     assert [each.severity for each in found if each.id == "value-loss-spike"] == [severity]
 

@@ -85,13 +85,15 @@ class JudgedSeries:
                     self.recording_rules.setdefault(state.rule.id, []).append((each, state))
         self._tags = [each.ruled for each in series.values()]  # without derived series
         known = {each.ticks.canonical for each in self._tags}
-        self.joint = {
-            name: each for name, each in book.joint.items() if _known(each, known, beyond_limits, resumes)
+        self.joint_conditions = {
+            name: each
+            for name, each in book.joint_conditions.items()
+            if _known(each, known, beyond_limits, resumes)
         }
         trained = {each.ticks.canonical: each.ticks for each in reversed(self._tags) if not each.held_out}
         self._scales = {
             name: reward_scales(each, trained)
-            for name, each in self.joint.items()
+            for name, each in self.joint_conditions.items()
             if isinstance(each, Rescaling)
         }
         self._gaps: dict[str, tuple[list[int], Firing | None]] = {}  # with the ticks that they are for
@@ -125,7 +127,7 @@ class JudgedSeries:
     @np.errstate(invalid="ignore", divide="ignore", over="ignore")  # as in `Evaluator.feed`
     def joint_firing(self, name: str) -> list[Firing]:
         """The firings of a condition on several metrics, or on a setting."""
-        condition = self.joint[name]
+        condition = self.joint_conditions[name]
         if isinstance(condition, Gap):
             found = self._gap(condition)
         elif isinstance(condition, HParamCondition):
@@ -184,14 +186,16 @@ class FiringState:
         self._run_over = run_over
         self.firing: dict[str, list[Firing]] = {}  # by rule; recording rules only after they were asked for
         self._unasked = dict(series.recording_rules)
-        self._joint = set(series.joint)  # those not asked for
+        self._joint_conditions = set(series.joint_conditions)  # those not asked for
         causes: list[RuleState | UserRuleState] = []
         for state in self._states():
             if state.rule.holds_while and state.past and state.period is None:
                 causes.append(state)
             self._add(state)
         for name in [
-            name for name, each in series.joint.items() if isinstance(each, HParamCondition) and each.title
+            name
+            for name, each in series.joint_conditions.items()
+            if isinstance(each, HParamCondition) and each.title
         ]:
             self.of(name)
         self._keep_causes(causes)
@@ -201,8 +205,8 @@ class FiringState:
         for each, state in self._unasked.pop(rule_id, ()):
             each.ask(state)
             self._add(state)
-        if rule_id in self._joint:
-            self._joint.remove(rule_id)
+        if rule_id in self._joint_conditions:
+            self._joint_conditions.remove(rule_id)
             if found := self.series.joint_firing(rule_id):
                 self.firing[rule_id] = found
         return self.firing.get(rule_id, ())
@@ -252,7 +256,7 @@ class FiringState:
 
     def possible(self) -> set[str]:
         """The rules that fire, and those not yet asked for that may."""
-        return {*self.firing, *self._unasked, *self._joint}
+        return {*self.firing, *self._unasked, *self._joint_conditions}
 
     def applying(self, rule_ids: Sequence[str], held: int) -> list[Firing]:
         """The firings of some rules, without rules that a recording rule inhibits; `held` as for `lets`.

@@ -62,7 +62,7 @@ def not_logged(
         for name, entry in nearby.items()
         if name == ENVIRONMENT
         or (
-            isinstance(condition := book.joint.get(name), HParamCondition)
+            isinstance(condition := book.joint_conditions.get(name), HParamCondition)
             and find_hparam(logged, condition.name) is None
         )
     }
@@ -119,7 +119,7 @@ def bytes_test(book: Rulebook) -> BytesTest:
 
 
 def _conditions(book: Rulebook) -> Iterator[HParamCondition]:
-    return (each for each in book.joint.values() if isinstance(each, HParamCondition))
+    return (each for each in book.joint_conditions.values() if isinstance(each, HParamCondition))
 
 
 @lru_cache(maxsize=8192)
