@@ -53,7 +53,7 @@ class AssignedLog(NamedTuple):
         return self._replace(found=self.found._replace(part=part), part_key=None)
 
 
-class Walked(NamedTuple):
+class VisitedPaths(NamedTuple):
     """Absolute paths that a search has visited: its result is valid as long as none of them changes.
 
     files: containers and files that were opened. certain: nothing else can change the result.

@@ -16,7 +16,7 @@ import orjson
 from rltui.common.problem import Problem
 from rltui.logs.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.found_file import AssignedLog, FoundFile, Walked
+from rltui.logs.found_file import AssignedLog, FoundFile, VisitedPaths
 from rltui.many_runs.file_marks import folder_mark, mark_of
 from rltui.many_runs.plan import Plan, RunPlan
 
@@ -29,14 +29,14 @@ def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
     now: when its making began, seconds since 1970. The files of its runs are not marked: the caller has marks
     of them.
     """
-    if not plan.walked.certain or any(run.deliveries for run in plan.runs):
+    if not plan.visited_paths.certain or any(run.deliveries for run in plan.runs):
         return None
-    folders = {place: folder_mark(place, now) for place in plan.walked.folders}
+    folders = {place: folder_mark(place, now) for place in plan.visited_paths.folders}
     read = {place for run in plan.runs for place in run.files()}
     if None in folders.values():
         return None
     others = {}
-    for place in plan.walked.files:
+    for place in plan.visited_paths.files:
         if place not in read:
             mark = mark_of((place,))
             if mark is None or not mark.is_before(now):
@@ -59,7 +59,9 @@ def read_plan(data: bytes, logdirs: Sequence[str], now: float) -> Plan | None:
         for path, *found in problems
     ]
     return Plan(
-        list(map(_run_from_plain, runs)), deliveries, Walked(tuple(folders), tuple(others), certain=True)
+        list(map(_run_from_plain, runs)),
+        deliveries,
+        VisitedPaths(tuple(folders), tuple(others), certain=True),
     )
 
 

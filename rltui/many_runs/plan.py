@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rltui.common.display_text import some_of
 from rltui.common.problem import Problem
 from rltui.logs.delivery import Delivery
-from rltui.logs.found_file import AssignedLog, Walked
+from rltui.logs.found_file import AssignedLog, VisitedPaths
 from rltui.logs.run_names import RunFilter, shard_number, with_namesakes
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ class Plan:
 
     runs: list[RunPlan]
     deliveries: list[Delivery]
-    walked: Walked = field(default_factory=Walked)  # the folders and files that it follows from
+    visited_paths: VisitedPaths = field(
+        default_factory=VisitedPaths
+    )  # the folders and files that it follows from
 
     def shard(self, number: int, of: int) -> Plan:
         """The runs of a shard by its number (from 1), if there are `of` shards."""
@@ -121,7 +123,7 @@ def make_plan(
 
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []
-    logs, problems, walked, others = assign_all(logdirs, run_glob=run_glob, verify=verify)
+    logs, problems, visited_paths, others = assign_all(logdirs, run_glob=run_glob, verify=verify)
     for delivery in problems:
         name = delivery.source.run
         if name:
@@ -145,4 +147,4 @@ def make_plan(
             runs[name].hparam_files = hparam_files.near(paths)
     for name in with_namesakes(runs):
         runs[name].namesakes = True
-    return Plan([runs[name] for name in sorted(runs)], deliveries, walked)
+    return Plan([runs[name] for name in sorted(runs)], deliveries, visited_paths)

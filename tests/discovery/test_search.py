@@ -66,7 +66,7 @@ def test_a_file_without_an_ending_may_become_a_log(tmp_path: Path) -> None:
     (tmp_path / "job").write_text("loading\n")
     (tmp_path / "blob").write_text("a text\n" * HEAD)
     assert walker.all_found() == []
-    assert {Path(each).name for each in walker.walked().files} == {"job", "blob"}
+    assert {Path(each).name for each in walker.visited_paths().files} == {"job", "blob"}
     (tmp_path / "job").write_text("loading\n" + LINES)
     (tmp_path / "blob").write_text(LINES * 400)
     (tmp_path / "other").touch()

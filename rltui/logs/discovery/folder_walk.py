@@ -19,7 +19,7 @@ from rltui.logs.file_calls import Calls
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.found_file import FoundFile, Walked
+from rltui.logs.found_file import FoundFile, VisitedPaths
 from rltui.logs.log_file_names import (
     CHECKPOINT,
     TRAINER_STATE,
@@ -131,7 +131,7 @@ class FolderWalker:
         self.counts: tuple[int, int] | None = None  # of files and folders in the last walk
         self._opened = 0  # files without an ending
 
-    def walked(self) -> Walked:
+    def visited_paths(self) -> VisitedPaths:
         """The known folders and the containers in them."""
         known = self._known.values()
         # The target of a link may change without its folder; what cannot be read may become readable.
@@ -144,7 +144,7 @@ class FolderWalker:
             for name, (_, is_log) in each.opened.items()
             if not is_log
         ]
-        return Walked(tuple(each.place for each in known), (*containers, *opened), certain)
+        return VisitedPaths(tuple(each.place for each in known), (*containers, *opened), certain)
 
     def walk(self, calls: Calls, *, full: bool = False) -> Iterator[Item]:
         """One walk: the logs in folders that changed (in all, if `full`), and each problem once.

@@ -29,7 +29,7 @@ from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.container import shared_resources
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
-from rltui.logs.found_file import AssignedLog, FoundFile, Walked
+from rltui.logs.found_file import AssignedLog, FoundFile, VisitedPaths
 from rltui.logs.local_file import FETCHED_ENDS
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
@@ -178,13 +178,15 @@ class Follower:
         """The sizes in bytes of files that may be logs, but are not recognised, by path. From any thread."""
         return {log.found.path: log.size for log in list(self.logs.values()) if log.format is None}
 
-    def walked(self) -> Walked:
+    def visited_paths(self) -> VisitedPaths:
         """The paths that were visited to find the logs and assign them to runs."""
-        walked = self.search.walker.walked() if self.search.walker is not None else Walked()
+        visited_paths = (
+            self.search.walker.visited_paths() if self.search.walker is not None else VisitedPaths()
+        )
         files = [log.found.place for log in self.logs.values() if log.found.part is None]
         hung = any(log.hung for log in self.logs.values())
-        certain = walked.certain and not (hung or self._unrequested or self.search.system.remote)
-        return walked._replace(files=(*walked.files, *files), certain=certain)
+        certain = visited_paths.certain and not (hung or self._unrequested or self.search.system.remote)
+        return visited_paths._replace(files=(*visited_paths.files, *files), certain=certain)
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is due; 0 if there is work now."""

@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.logs.found_file import AssignedLog, Walked
+from rltui.logs.found_file import AssignedLog, VisitedPaths
 from rltui.logs.run_names import RunFilter
 
 
@@ -99,7 +99,7 @@ def assign_all(
     *,
     run_glob: str | None = None,
     verify: bool = False,
-) -> tuple[list[AssignedLog], list[Delivery], Walked, dict[str, list[str]]]:
+) -> tuple[list[AssignedLog], list[Delivery], VisitedPaths, dict[str, list[str]]]:
     """Assign the logs below the LOGDIRs to runs without reading them.
 
     Returns the logs by run, deliveries of problems, the paths that were visited, and the paths of the logs of
@@ -107,7 +107,7 @@ def assign_all(
     """
     follower = Follower(logdirs, runs=RunFilter(run_glob), verify=verify, assign_only=True)
     problems = [delivery for deliveries in Deliveries(follower) for delivery in deliveries]
-    return follower.assigned(), problems, follower.walked(), follower.others()
+    return follower.assigned(), problems, follower.visited_paths(), follower.others()
 
 
 def read_assigned(
