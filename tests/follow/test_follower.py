@@ -324,12 +324,12 @@ def test_a_first_record_is_waited_for(tmp_path: Path, name: str, written: int) -
     log = write(tmp_path / name, text.encode()[:written])
     live = Live(tmp_path)
     live.after(10)
-    assert live.heard.codes in ([], ["torn-record"])
+    assert live.delivered.codes in ([], ["torn-record"])
     append(log, text.encode()[written:])
     live.after(30)
-    assert live.heard.codes == []
-    assert {each.code for each in live.heard.told} <= {"torn-record"}
-    assert live.heard.points[name] == points(range(3))
+    assert live.delivered.codes == []
+    assert {each.code for each in live.delivered.reported_problems} <= {"torn-record"}
+    assert live.delivered.points[name] == points(range(3))
 
 
 def test_own_rank_is_known(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.evaluation import evaluate_runs
+from rltui.cli.reading.evaluation import evaluate_runs
 from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.distributions import logged_ridges

@@ -30,10 +30,10 @@ class Sink(Session):
         self.points = 0
         self.then: Callable[[], None] = lambda: None
 
-    def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
+    def apply(self, deliveries: Iterable[Delivery]) -> set[str]:
         """Take pieces in."""
         pieces = tuple(deliveries)
-        changed = super().apply(pieces, up_to_step=up_to_step)
+        changed = super().apply(pieces)
         self.points += sum(len(one.batch) for one in pieces)
         self.then()
         return changed

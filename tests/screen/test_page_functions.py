@@ -16,7 +16,7 @@ from tests.support.screen.consoles import FAILED, attach, read_and_draw
 from tests.support.screen.screens import Screen, opened
 
 # What a page may change: what it keeps for the next frame, and what threads are asked for.
-KEPT = ("session", "caches", "threads", "run_settings", "acknowledgements", "options", "ranges")
+KEPT = ("session", "caches", "threads", "run_hparams", "acknowledgements", "options", "ranges")
 
 
 def plain(state: AppState) -> dict[str, str]:

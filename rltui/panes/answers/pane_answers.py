@@ -99,6 +99,7 @@ def outcome_sentence(view: RunView, at_step: int | None = None) -> str:
 
     An outcome of too few points stands back where another one has enough, such as evaluations at each epoch.
     """
+    # Imported after the first frame, as the answers are.
     from rltui.panes.answers.values.since_start import TOO_FEW
 
     def make() -> str:

@@ -142,8 +142,8 @@ class RuleState:
         if self.rule.latch:
             return
         period.limit = float(states.limit[k])
-        if states.before is not None:
-            period.before = float(states.before[k])
+        if states.before is states.limit:  # of the start, which is a part of the run, as the run goes on
+            period.before = period.limit
 
     def _cease(
         self, period: ActivePeriod, states: ConditionStates, window: RollingWindow, moments: range
