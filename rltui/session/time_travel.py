@@ -60,12 +60,20 @@ class RunAtStep:
     def __init__(self, run: Run, step: int | None, early: Run | None = None) -> None:
         self.run = run
         self.span = span_of(run)
-        end = self.span[1] if run.read_until is None else min(self.span[1], run.read_until)
-        self.at_step = None if step is None or step >= end else step  # None: now
         self._step = step
         self._early = run if early is None else early
         self._wall_time: float | None = None
         self._interval: float | None = None
+        self.at_step = None if step is None or self._is_end(step) else step  # None: now
+
+    def _is_end(self, step: int) -> bool:
+        """Whether nothing that counts the run's steps is beyond a step, in the part of the run that was read."""
+        if self.run.read_until is not None and step >= self.run.read_until:
+            return True
+        return step >= self.span[1] and not any(
+            series.last_step is not None and series.last_step > step and not self.has_own_axis(series)
+            for series in self.run.series.values()
+        )
 
     def step_of(self, series: Logged) -> tuple[bool, int | None]:
         """Whether a series has an axis of its own, and the step shown on its axis; None is now."""
