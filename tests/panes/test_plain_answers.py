@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from rltui.panes.answers.pane_answers import outcome_sentence
+import numpy as np
+
+from rltui.panes.answers.own_sections import own_section_answer
+from rltui.panes.answers.pane_answers import answer_of, outcome_sentence
+from rltui.panes.answers.values.recent_values import RunValues
 from rltui.panes.pane import pane_view
 from rltui.panes.render.plain_text import pane_text
 from tests.support.runs.made_run import finding
@@ -147,3 +151,26 @@ def test_a_reward_that_is_the_score_again_has_one_card() -> None:
         assert {"critic/rewards/mean", "critic/score/mean"} <= {
             row.tag for row in pane_view(view, "all", NOW).rows
         }
+
+
+def test_a_pane_that_does_not_answer_its_question_says_what_changed() -> None:
+    """How upright a robot stands is no use of rollouts, but what the pane shows."""
+    upright = np.linspace(0.03, 0.7, 60).tolist()
+    found = answer("rollout", {"Metrics/upright": upright}, others={}, framework="rsl-rl")
+    assert (
+        found.sentence.startswith("Upright ") and "at the start. The log does not say how" in found.sentence
+    )
+    still = answer("rollout", {"Metrics/upright": 0.5}, others={}, framework="rsl-rl")
+    assert still.sentence == "The log does not say how many rollouts are stale, failed or discarded."
+
+
+def test_a_rollout_with_its_parts_is_told_without_times_of_steps() -> None:
+    """18,000 ms are 18 s: values in the unit of the metric do not get that of the key."""
+    took = np.linspace(18_000, 54_000, 60)
+    series = {"timing/generation_ms": took.tolist(), "timing/total_ms": (2 * took).tolist()}
+    view = run(series, others={"reward/std": 0.3, "advantage/absmean": 0.4}, framework="verifiers")
+    said = answer_of(view, "timing")
+    assert said is not None and said.sentence.startswith("Rollout takes 1m 42s, up 1")
+    assert ", 50 % of it generation; the log has no time of whole steps" in said.sentence
+    changed = own_section_answer(RunValues(view), "timing")
+    assert changed is not None and "Generation time about 50.6 s, up from 19.5 s" in changed.sentence

@@ -12,6 +12,15 @@ from rltui.panes.answers.values.since_start import SinceStart, since_start
 
 MAX_TAGS = 40  # of a pane that are compared with their start, 0.1 ms each
 MAX_NAMED = 2  # metrics in the sentence
+UNCHANGED = "beyond its noise"
+UNKNOWN = "whose meaning is not known"
+
+
+def changes_told(run: RunValues, pane: str) -> str:
+    """What changed most in a pane whose question its log does not answer; empty if nothing is known of it."""
+    answer = own_section_answer(run, pane)
+    silent = answer is None or UNKNOWN in answer.sentence
+    return "" if answer is None or silent or UNCHANGED in answer.sentence else answer.sentence
 
 
 def own_section_answer(run: RunValues, pane: str) -> Answer | None:
@@ -20,7 +29,7 @@ def own_section_answer(run: RunValues, pane: str) -> Answer | None:
     if not tags:
         return None
     unknown = sum(run.name(tag).canonical is None for tag in tags)
-    head = f"{count_of(unknown, 'metric')} whose meaning is not known" if unknown else ""
+    head = f"{count_of(unknown, 'metric')} {UNKNOWN}" if unknown else ""
     counters: list[Values] = []
     moved: list[tuple[float, str]] = []
     compared = 0
@@ -40,7 +49,7 @@ def own_section_answer(run: RunValues, pane: str) -> Answer | None:
         text = f"{head}. Most changed: {text}" if head else text
     elif compared and (head or not counters):
         which = "it did not change" if compared == 1 else "none changed"
-        text = f"{head or count_of(compared, 'metric')}; {which} beyond its noise"
+        text = f"{head or count_of(compared, 'metric')}; {which} {UNCHANGED}"
     else:
         counts = "; ".join(f"{_title(run, one)} {_text(run, one)}" for one in counters[:MAX_NAMED])
         text = "; ".join(filter(None, (head, counts or ("too few points to compare" if head else ""))))
@@ -63,7 +72,7 @@ def _clause(run: RunValues, values: Values, change: SinceStart) -> str:
     """`agent acc about 0.375, down from 0.812 at the start`."""
 
     def text(value: float) -> str:
-        return format_value(value, run.name(values.tag).unit).strip()
+        return format_value(value, _unit(run, values)).strip()
 
     words = change.words(values.now, text)
     return f"{_title(run, values)} {level_text(values.now, values, text)}" + (f", {words}" if words else "")
@@ -74,4 +83,10 @@ def _title(run: RunValues, values: Values) -> str:
 
 
 def _text(run: RunValues, values: Values) -> str:
-    return format_value(float(values.value[-1]), run.name(values.tag).unit).strip()
+    return format_value(float(values.value[-1]), _unit(run, values)).strip()
+
+
+def _unit(run: RunValues, values: Values) -> str:
+    """The unit of `RunValues.of`: of the metric where that is known, else of the key as written."""
+    name = run.name(values.tag)
+    return name.metric.unit if name.metric is not None and name.comparable else name.unit

@@ -75,7 +75,10 @@ def answer_of(
         make, values = getattr(_module(module), name), RunValues(view, at_step, inputs)
         answer = make(values, pane) if answering in _TAKE_PANE else make(values)
     if answer is None and (sentence := _unanswered(view, pane)):
-        answer = Answer(sentence)
+        changed = ""
+        if view.run.series and sentence not in (_ONLY_RETURNS, _EARLIER_ONLY):
+            changed = _module(_OWN[0]).changes_told(values, pane)
+        answer = Answer(f"{changed} {sentence}".strip())
     if answer is None or not warned or at_step is not None or not (warning := _warning(view, pane)):
         return answer
     return answer._replace(sentence=f"{warning} {answer.sentence}")

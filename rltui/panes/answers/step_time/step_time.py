@@ -142,12 +142,19 @@ def _step_values(run: RunValues) -> Values | None:
 
 
 def _one_phase(phases: Sequence[Phase]) -> StepTime | None:
-    """The answer for a single phase without times of steps; None for several or none."""
-    if len(phases) != 1 or not phases[0].values.now > 0:
+    """The answer for a single phase, with its parts, without times of steps; None for several or none."""
+    top = [phase for phase in phases if phase.inside is None]
+    if len(top) != 1 or not top[0].values.now > 0:
         return None
-    phase = phases[0]
+    phase = top[0]
     time = phase.values.fact(phase.title.lower(), "s")
-    text = f"{phase.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
+    part = max(phase.parts, key=lambda part: part.values.now, default=None)
+    most = ""
+    if part is not None and part.values.now > 0:
+        share = min(part.values.now / phase.values.now, 1.0)
+        most = f", {format_share(share)} of it {in_sentence(part.title)}"
+    alone = "the log has no time of whole steps to compare it with"
+    text = f"{phase.title} takes {_with_trend(time)}{most}; {alone}."
     return StepTime(Answer(text, (time._replace(in_sentence=True),)))
 
 
