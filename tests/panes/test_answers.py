@@ -303,7 +303,7 @@ def test_self_play_is_told_by_its_rating() -> None:
     rise = [1200.0 + 5 * at for at in range(60)]
     even = [0.1 * (-1) ** at for at in range(60)]
     found = answer("reward", {"elo": rise, "episode_return": even}, others={}, framework="unknown")
-    assert found.sentence.startswith("Rating is about 1468, up from 1212 at the start; Episode return is")
+    assert found.sentence.startswith("Rating is about 1468, up from 1212 at the start; episode return is")
 
 
 def test_validation_says_the_last_value_and_the_best() -> None:
@@ -482,7 +482,18 @@ def test_a_finding_on_the_score_is_followed_by_the_score() -> None:
     assert found is not None
     first, second = found.sentence.split("; ")
     assert first.startswith("▲ reward is stuck since step 30. Score is about -0.9") and "down from" in first
-    assert second.startswith("Reward is -1.3") and "up from -12.5" in second
+    assert second.startswith("reward is -1.3") and "up from -12.5" in second
+
+
+def test_a_finding_on_an_accuracy_is_followed_by_the_accuracy() -> None:
+    """A warning before a reward that shows no trend reads as a contradiction."""
+    made = run({"reward": [0.1, 0.3] * 30, "accuracy": [0.9] * 5 + [0.6] * 55}, others={})
+    fell = finding("accuracy", id="fell", title="worse than at the start", since_step=5, pane="reward")
+    made.evaluator.findings = lambda: [fell]
+    found = answer_of(made, "reward")
+    assert found is not None
+    told = "▲ worse than at the start since step 5. Training accuracy is 0.600, down from 0."
+    assert found.sentence.startswith(told) and " at the start; reward is " in found.sentence
 
 
 def test_the_only_component_is_listed_once() -> None:

@@ -66,6 +66,16 @@ def test_a_section_in_which_nothing_moves_says_so() -> None:
     assert few == "1 metric whose meaning is not known; too few points to compare."
 
 
+def test_sections_say_neither_it_of_several_metrics_nor_one_name_twice() -> None:
+    """Of three unknown metrics one may have a start to compare; two counters may have one title."""
+    unknown = {"axis/a": 1.0, "axis/b": {3: 1.0}, "axis/c": {3: 1.0}}
+    said = answer("axis", unknown).sentence
+    assert said == "3 metrics whose meaning is not known; none changed beyond its noise."
+    steps = {tag: [float(at) for at in range(60)] for tag in ("train/env_step", "info/train_step")}
+    counted = answer("other", steps, others={}, framework="tianshou").sentence
+    assert counted.lower().count("environment steps") == 1, counted
+
+
 def test_the_overview_of_a_healthy_run_begins_with_its_outcome() -> None:
     """What a run achieves is the first question where nothing is wrong."""
     rise = [0.1 + at / 100 for at in range(60)]

@@ -48,10 +48,12 @@ def own_section_answer(run: RunValues, pane: str) -> Answer | None:
         text = "; ".join(clauses)
         text = f"{head}. Most changed: {text}" if head else text
     elif compared and (head or not counters):
-        which = "it did not change" if compared == 1 else "none changed"
+        which = "it did not change" if max(compared, unknown) == 1 else "none changed"
         text = f"{head or count_of(compared, 'metric')}; {which} {UNCHANGED}"
     else:
-        counts = "; ".join(f"{_title(run, one)} {_text(run, one)}" for one in counters[:MAX_NAMED])
+        titled = {_title(run, one): one for one in reversed(counters)}  # several count the same: the first
+        named = [(title, one) for title, one in reversed(titled.items())][:MAX_NAMED]
+        counts = "; ".join(f"{title} {_text(run, one)}" for title, one in named)
         text = "; ".join(filter(None, (head, counts or ("too few points to compare" if head else ""))))
     return Answer(f"{text[:1].upper()}{text[1:]}.") if text else None
 

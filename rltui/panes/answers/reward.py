@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from rltui.common.arrays import in_both
+from rltui.common.display_text import in_sentence
 from rltui.common.regex import regex
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
@@ -17,6 +18,7 @@ from rltui.panes.answers.values.distributions import band, logged_ridges, sample
 from rltui.panes.answers.values.recent_values import LAST, RunValues, Values, binned, level_text
 from rltui.panes.answers.values.repeated_totals import equal_values, repeats
 from rltui.panes.answers.values.since_start import change_since_start
+from rltui.rules.metric_roles import metric_roles
 
 NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini")  # last parts of keys
 MAX_COMPONENTS = 12
@@ -44,8 +46,9 @@ def reward_answer(run: RunValues) -> Answer | None:
     told = [(single.rating, rating), (mean, total)]
     if score is not None and total is not None and _judged(run, score.tag) and not _judged(run, total.tag):
         told.insert(1, (single.score, score))  # what is wrong is said of the score
+    told[:0] = _others_judged(run, [values.tag for _, values in told if values is not None])
     levels = [(values, *_level(run, name, values)) for name, values in told if values is not None]
-    clauses = [clause for _, clause, _ in levels]
+    clauses = [in_sentence(clause) if at else clause for at, (_, clause, _) in enumerate(levels)]
     facts = [fact for values, _, fact in levels if values is not score]  # which follows, with the difference
     if total is not None and score is not None:
         facts += _score_and_difference(score, total)
@@ -101,6 +104,23 @@ def _judged(run: RunValues, tag: str) -> bool:
     """Whether something is wrong with a metric now."""
     found = run.view.evaluator.findings() if run.at_step is None else []
     return any(one.rank and one.state == "firing" and tag in one.metrics for one in found)
+
+
+def _others_judged(run: RunValues, told: Sequence[str]) -> list[tuple[str, Values]]:
+    """The outcome with the worst finding of the pane, if it is none of those that are told: an accuracy.
+
+    A sentence on the reward alone would contradict the warning before it.
+    """
+    found = [] if run.at_step is not None else run.view.evaluator.findings()
+    wrong = [one for one in found if one.rank and one.state == "firing" and one.pane == "reward"]
+    worst = max(wrong, key=lambda one: (one.explained_by is None, one.rank), default=None)
+    if worst is None or not {*told}.isdisjoint(worst.metrics):
+        return []
+    for tag in worst.metrics[:1]:
+        name = run.name(tag)
+        if name.canonical in metric_roles().outcomes and not name.held_out and len(run.of(tag).value):
+            return [(name.canonical, run.of(tag))]
+    return []
 
 
 def _text(value: float) -> str:
