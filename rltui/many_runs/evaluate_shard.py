@@ -132,9 +132,14 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, hparams
 
 
 def with_written_values(view: RunView, finding: Finding) -> Finding:
-    """A finding with evidence as in the log, and with the keys of the run to look at next."""
+    """A finding with evidence as in the log, and with the keys of the run to look at next.
+
+    A ratio has the unit of neither of its keys, and stays as it is.
+    """
     evidence = tuple(
-        one._replace(before=written(one.before), now=written(one.now), worst=written(one.worst))
+        one
+        if one.per
+        else one._replace(before=written(one.before), now=written(one.now), worst=written(one.worst))
         for one in finding.evidence
         for written in (view.names.name(one.tag).as_written,)
     )

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from rltui.cli.documents.check_report import WIDTH
+from rltui.many_runs.evaluate_shard import with_written_values
+from rltui.rules.finding import Evidence
 from tests.support.commands.in_process import rltui
 from tests.support.logs.live_logs import write, write_rows
 from tests.support.logs.tfwriter import event, simple, version
+from tests.support.runs.made_run import MadeRun, finding
 
 
 def _broken(folder: Path, name: str, at: int, *, ended: float) -> None:
@@ -119,3 +122,15 @@ def test_a_problem_of_several_files_is_told_once_and_the_most_severe_first(tmp_p
     told = " ".join(line.strip() for line in lines if line.startswith("  "))
     assert told.count("no step in its records") == 1
     assert "info: 5 files: no step in its records; their number counts as step (run" in told
+
+
+def test_a_ratio_is_printed_in_no_unit_of_its_keys() -> None:
+    """Half of a rollout in a key of milliseconds is no 500; half a second is."""
+    run = MadeRun(framework="verifiers")
+    run.add("timing/generation_ms", [500.0] * 9)
+    shares = [
+        Evidence("timing/generation_ms", None, 0.5, 1, "timing.generation", per=per)
+        for per in ("timing/total_ms", "")
+    ]
+    told = with_written_values(run, finding("timing/generation_ms", evidence=tuple(shares)))
+    assert [one.now for one in told.evidence] == [0.5, 500.0]
