@@ -59,7 +59,7 @@ class Layouts(NamedTuple):
 
     skipped_folder: by base name. dump_folders: folders in which files that are never opened are samples.
     options: the setting with which a trainer writes samples, by framework. splits: names of splits by how
-    files write them. held_out, numbered_steps: words in the paths of files. reasoning_tags: of responses.
+    files write them. held_out, path_steps: words in the paths of files. reasoning_tags: of responses.
     """
 
     layout: tuple[Layout, ...]
@@ -69,7 +69,7 @@ class Layouts(NamedTuple):
     dump_folders: frozenset[str]
     splits: Mapping[str, str]
     held_out: tuple[str, ...]
-    numbered_steps: tuple[str, ...]
+    path_steps: tuple[str, ...]
     reasoning_tags: tuple[str, ...]
     options: Mapping[str, str]
 

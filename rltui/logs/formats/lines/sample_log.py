@@ -33,7 +33,7 @@ IDLE_READS = 3  # without new bytes, after which samples are freed; they can be 
 
 @cache
 def _step_in_path() -> re.Pattern[str]:
-    words = "|".join(layouts().numbered_steps)
+    words = "|".join(layouts().path_steps)
     named = rf"(?:^|/)(?:global_?)?(?:{words})[_-]?(\d{{1,18}})(?=[/._-]|\Z)"
     return re.compile(rf"{named}|(?:^|/)(\d{{1,18}})\.")
 
