@@ -72,9 +72,22 @@ def format_share(share: float) -> str:
     size = 100 * share
     if not math.isfinite(size):
         return format_plain(size)
-    if size >= 9.95 or size <= 0:
-        return f"{size:.0f} %"
+    if size < 0:
+        text = format_share(-share)
+        return f"> -{text[2:]}" if text[0] == "<" else f"-{text}"
+    if size >= 9.95 or size == 0:
+        return f"{size:.0f} %".removeprefix("-")
     return f"{size:.1f} %" if size >= 0.095 else "< 0.1 %"
+
+
+def format_percent_change(percent: float) -> str:
+    """A change in percent, without the mark of a percent: `+21.4`, `-0.3`, `+140`, `0.0`."""
+    return _without_minus_zero(f"{percent:+.1f}" if abs(percent) < 99.95 else f"{percent:+.0f}")
+
+
+def _without_minus_zero(text: str) -> str:
+    """The text of a number, without its sign if it was rounded to zero."""
+    return text[1:] if text[:1] in ("-", "+") and not any(sign in text for sign in "123456789") else text
 
 
 def format_progress(share: float) -> str:
@@ -84,11 +97,19 @@ def format_progress(share: float) -> str:
 
 def format_bytes(size: float) -> str:
     """A size in the largest decimal unit that it fills, at most six cells: `812 B`, `4.2 MB`, `20 kB`."""
-    power = min(int(math.log10(size) / 3), 5) if size >= 1 else 0
+    if not math.isfinite(size):
+        return format_plain(size)
+    largest = len(_BYTES) - 1
+    power = min(int(math.log10(size) / 3), largest) if size >= 1 else 0
     if size >= 999.5 * 1000**power:  # it rounds up to one of the next unit
         power += 1
+    if power > largest:  # a number that means "unknown"
+        return f"{_scientific(size, 1)} B"
     value = size / 1000**power
-    return f"{value:.{int(power > 0 and value < 9.95)}f} {('B', 'kB', 'MB', 'GB', 'TB', 'PB')[power]}"
+    return f"{value:.{int(power > 0 and value < 9.95)}f} {_BYTES[power]}"
+
+
+_BYTES = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def format_si(value: float, digits: int = 3) -> str:
@@ -118,7 +139,8 @@ def format_value(value: float, unit: str = "") -> str:
     if unit == SHARE:
         value, unit = 100 * value, "percent"
     if unit == "percent":
-        return f"{value:.1f} %" if abs(value) < 1000 else f"{format_si(value)} %"
+        text = _without_minus_zero(f"{value:.1f}") if abs(value) < 1000 else format_si(value)
+        return f"{text} %"
     if unit in _units().counts:
         if abs(value) < 1e4:
             return f"{value:.0f}" if value == int(value) else format_plain(value)
@@ -174,7 +196,7 @@ def format_bound(value: float, unit: str = "") -> str:
     if unit == SHARE:
         value, unit = 100 * value, "percent"
     if unit == "percent":
-        return f"{value:.1f}%" if abs(value) < 1000 else format_si(value)
+        return f"{_without_minus_zero(f'{value:.1f}')}%" if abs(value) < 1000 else format_si(value)
     if unit in _units().counts and value == int(value) and abs(value) < 1e4:
         return f"{value:.0f}"
     text = format_plain(value, 3)
@@ -265,7 +287,7 @@ def format_seconds(seconds: float) -> str:
     if size == 0:
         return "0 s"
     if size < 1e-3:
-        return f"{seconds * 1e6:.0f} µs"
+        return _without_minus_zero(f"{seconds * 1e6:.0f} µs")
     if size < 1:
         return f"{seconds * 1e3:.3g} ms"
     if size < 99.95:

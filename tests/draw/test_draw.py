@@ -18,14 +18,17 @@ from rltui.draw.cells import cut_sentence
 from rltui.draw.numbers import (
     age_lasts,
     format_age,
+    format_bound,
     format_bytes,
     format_change,
     format_clock,
     format_duration,
     format_moment,
+    format_percent_change,
     format_plain,
     format_progress,
     format_range,
+    format_seconds,
     format_share,
     format_short,
     format_si,
@@ -220,20 +223,34 @@ def test_a_step_that_does_not_fit_gets_a_letter() -> None:
 @pytest.mark.parametrize(
     ("size", "text"),
     [(0, "0 B"), (999, "999 B"), (999.6, "1.0 kB"), (1_000, "1.0 kB"), (9_960, "10 kB"), (20_140, "20 kB"),
-     (999_499, "999 kB"), (999_500, "1.0 MB"), (4_210_000, "4.2 MB"), (64 << 20, "67 MB"), (4e9, "4.0 GB")],
+     (999_499, "999 kB"), (999_500, "1.0 MB"), (4_210_000, "4.2 MB"), (64 << 20, "67 MB"), (4e9, "4.0 GB"),
+     (1e18, "1.0 EB"), (2**64 - 1, "18 EB"), (9.999e20, "1e21 B"), (math.inf, "+Inf")],
 )  # fmt: skip
 def test_sizes_take_six_cells_in_decimal_units(size: float, text: str) -> None:
-    """A size is whole from ten of its unit on, and never a thousand of a unit."""
+    """A size is whole from ten of its unit on, never a thousand of a unit, and any number is one."""
     assert format_bytes(size) == text and len(text) <= 6
 
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.0951, "9.5 %"), (0.0004, "< 0.1 %"), (0.0, "0 %"), (0.9996, "100 %"), (math.nan, "NaN")],
-)
+    [(0.0951, "9.5 %"), (0.0004, "< 0.1 %"), (0.0, "0 %"), (0.9996, "100 %"), (math.nan, "NaN"),
+     (-0.003, "-0.3 %"), (-0.0004, "> -0.1 %"), (-0.2, "-20 %"), (-0.0, "0 %")],
+)  # fmt: skip
 def test_a_share_has_one_text(share: float, text: str) -> None:
-    """A share below ten percent has a decimal; a value that is no number is said to be none."""
+    """A share below ten percent has a decimal, below zero too; what is no number is said to be none."""
     assert format_share(share) == text
+
+
+def test_nothing_is_minus_zero() -> None:
+    """A negative value that is rounded to zero has no sign."""
+    assert (format_value(-0.04, "percent"), format_bound(-0.04, "percent")) == ("0.0 %", "0.0%")
+    assert format_seconds(-1e-8) == "0 µs" and format_seconds(-2e-6) == "-2 µs"
+    assert [format_percent_change(each) for each in (-0.04, -0.3, 21.44, 140.4)] == [
+        "0.0",
+        "-0.3",
+        "+21.4",
+        "+140",
+    ]
 
 
 def test_times_of_a_clock_have_one_text() -> None:

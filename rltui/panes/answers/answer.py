@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import format_share, format_short, format_value
+from rltui.draw.numbers import format_share, format_short, format_step, format_value
 from rltui.draw.value_range import share_of
 
 MOSTLY_GONE = -0.95  # a relative change that is given as a factor, not in percent
@@ -53,7 +53,7 @@ class Fact(NamedTuple):
         else:
             share = format_share(abs(change))
             text = f"{direction} {share}" if in_words else f"{'+' if change > 0 else '-'}{share}"
-        return f"{text} over {self.change_steps:,} steps" if steps else text
+        return f"{text} over {format_step(self.change_steps)} steps" if steps else text
 
 
 def formulas_of(facts: Iterable[Fact]) -> tuple[str, ...]:

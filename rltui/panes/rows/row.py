@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rltui.draw.numbers import SHARE, format_change, format_range, format_value
+from rltui.draw.numbers import SHARE, format_change, format_percent_change, format_range, format_value
 from rltui.panes.pane_tabs import worst_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.run_status.data_quality import PLACEHOLDER_POINTS
@@ -236,7 +236,7 @@ def difference_text(against: Difference, unit: str) -> str:
     if percent is None or abs(percent) >= 1000:
         text = format_change(against.value, against.baseline, unit)
     else:
-        text = f"{percent:+.1f}%" if abs(percent) < 100 else f"{percent:+.0f}%"
+        text = f"{format_percent_change(percent)}%"
     return f"{text}{'!' if against.outside else ' '}"
 
 

@@ -26,6 +26,7 @@ from rltui.common.display_text import count_of
 from rltui.common.markdown_text import in_markdown
 from rltui.draw.numbers import (
     format_change,
+    format_percent_change,
     format_seconds,
     format_short,
     format_si,
@@ -175,7 +176,7 @@ def _cells(difference: Difference) -> tuple[str, ...]:
     unit = difference.unit
     mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
     size = difference.percent
-    percent = "" if size is None else f"{size:+.1f}"
+    percent = "" if size is None else format_percent_change(size)
     if size is not None and abs(size) >= LARGE_PERCENTAGE:
         percent = f"{format_short(1 + abs(size) / 100)}x"
     return (
