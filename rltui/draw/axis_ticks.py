@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from rltui.draw.numbers import NEGLIGIBLE_CHANGE, SHARE, format_bound, format_plain, format_ticks
+from rltui.common.regex import regex
+from rltui.draw.numbers import NEGLIGIBLE_CHANGE, SHARE, TICK_CELLS, format_bound, format_plain, format_ticks
 
 FEW_TICKS = 3  # of a small chart
-TICK_CELLS = 7  # of a label of a small chart
+LABEL_CELLS = 8  # of a label of a large chart
 UNITS_IN_TICKS = ("s", "ms", "percent", SHARE)
 _ROUND = (1, 5, 2, 2.5, 4)  # times a power of ten: the distances of ticks, the roundest first
 MINUTES = 120  # seconds from which times are given in minutes
@@ -24,9 +25,9 @@ def y_ticks(
     low, high = y
     if log:
         found = _log_ticks(low, high, count)
-        return (
-            [(at, format_ticks([10.0**at], unit)[0]) for at, _ in found] if unit in UNITS_IN_TICKS else found
-        )
+        if unit not in UNITS_IN_TICKS:
+            return found
+        return [(at, (format_ticks([10.0**at], unit, LABEL_CELLS) or [text])[0]) for at, text in found]
     seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
     steps: list[float] = []
     if seconds and high >= MINUTES * seconds and high > low:
@@ -36,13 +37,53 @@ def y_ticks(
         steps = round_steps(low, high, count)
     if len(steps) < 2:
         return [(at, format_plain(at, 3)) for at in (low, high)]
-    if unit in UNITS_IN_TICKS:
-        return list(zip(steps, format_ticks(steps, unit), strict=True))
     size = max(abs(low), abs(high))
     decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
     if size >= 1e5 or (size < 1 and decimals > 5):
-        return [(at, format_plain(at, 4)) for at in steps]
-    return [(at, f"{at:.{decimals}f}" if abs(at) > NEGLIGIBLE_CHANGE * size else "0") for at in steps]
+        texts = [format_plain(at, 4) for at in steps]
+    else:
+        texts = [f"{at:.{decimals}f}" if abs(at) > NEGLIGIBLE_CHANGE * size else "0" for at in steps]
+    if unit not in UNITS_IN_TICKS and _are_true(texts, steps):
+        return list(zip(steps, texts, strict=True))
+    fewer = (round_steps(low, high, most) for most in range(count - 1, 0, -1))
+    choices = [steps, *(each for each in fewer if len(each) > 1), *_round_values(low, high)]
+    return _labelled(choices, unit, LABEL_CELLS, high - low)
+
+
+_NUMBER = regex(r"(-?[\d.]+(?:e-?\d+)?)([kMGTP]?)")
+_LETTERS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+
+
+def _are_true(texts: Sequence[str], values: Sequence[float]) -> bool:
+    """Whether labels without a unit fit, and say the values at which they are, not only numbers nearby."""
+    numbers = [_NUMBER.fullmatch(text) for text in texts]
+    near = 0.01 * (values[1] - values[0])
+    return max(map(len, texts)) <= LABEL_CELLS and all(
+        number is not None and abs(float(number[1]) * _LETTERS[number[2]] - value) <= near
+        for number, value in zip(numbers, values, strict=True)
+    )
+
+
+def _labelled(choices: Iterable[list[float]], unit: str, cells: int, span: float) -> list[tuple[float, str]]:
+    """The first values whose labels fit in so many cells; none if no label that fits is true."""
+    for values in choices:
+        texts = format_ticks(values, unit, cells, 0.01 * span)
+        if texts is not None and len(set(texts)) == len(texts):
+            return list(zip(values, texts, strict=True))
+    return []
+
+
+def _round_values(low: float, high: float) -> Iterator[list[float]]:
+    """Single values of a range, the roundest first."""
+    size, middle = max(abs(low), abs(high)), low / 2 + high / 2
+    if not math.isfinite(size) or size < 1e-290:
+        return
+    top = math.floor(math.log10(size))
+    for power in range(top, top - TICK_CELLS, -1):
+        for step in (10.0**power, 5 * 10.0 ** (power - 1)):
+            nearest = float(f"{round(middle / step) * step:.12g}")
+            if low <= nearest <= high:
+                yield [nearest]
 
 
 def time_steps(low: float, high: float, count: int, distances: Sequence[int] = _ROUND_TIMES) -> list[float]:
@@ -85,16 +126,14 @@ def _times_power(factor: int, power: int) -> str:
 def few_ticks(low: float, high: float, unit: str = "", *, log: bool = False) -> list[tuple[float, str]]:
     """About three round values from `low` to `high` (decimal logarithms where `log`), with their unit.
 
-    One in the middle where they differ only in digits that an axis of a card has no room for.
+    One if they differ only in digits that an axis of a card has no room for; none if that is true of all
+    values. Of a single value a rounded label.
     """
     if log:
         return _few_log_ticks(low, high, unit)
-    values = _few_steps(low, high, unit) if low < high else [float(f"{low:.3g}")]
-    texts = format_ticks(values, unit)
-    if max(map(len, texts)) > TICK_CELLS:
-        middle = values[len(values) // 2]
-        return [(middle, format_bound(middle, unit))]
-    return list(zip(values, texts, strict=True))
+    if not low < high:
+        return [(low, (format_ticks([float(f"{low:.3g}")], unit) or [format_bound(low, unit)])[0])]
+    return _labelled([*_few_steps(low, high, unit), *_round_values(low, high)], unit, TICK_CELLS, high - low)
 
 
 def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]]:
@@ -102,29 +141,37 @@ def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]
     powers = powers[:: max(math.ceil(len(powers) / FEW_TICKS), 1)]
     if len(powers) > 1 and powers[0] > -300 and powers[-1] < 300:
         return [
-            (float(power), format_ticks([10.0**power], unit)[0] if power > -12 else _times_power(1, power))
+            (
+                float(power),
+                ((power > -12 and format_ticks([10.0**power], unit)) or [_times_power(1, power)])[0],
+            )
             for power in powers
         ]
     if not -300 < low <= high < 300:
         return []
-    values = [value for value in _few_steps(10.0**low, 10.0**high, unit) if value > 0]
-    return [(math.log10(at), text) for at, text in zip(values, format_ticks(values, unit), strict=True)]
+    linear = few_ticks(10.0**low, 10.0**high, unit)
+    return [(math.log10(at), text) for at, text in linear if at > 0]
 
 
-def _few_steps(low: float, high: float, unit: str) -> list[float]:
-    """Multiples of a round distance, about `FEW_TICKS` of them; of several the roundest."""
+def _few_steps(low: float, high: float, unit: str) -> list[list[float]]:
+    """Multiples of round distances, first those that are nearest to `FEW_TICKS`; of several the roundest."""
     span = high - low
     if not math.isfinite(span) or span <= 0:
-        return [low] if low == high else [low, high]
+        return [[low, high]]
     power = 10.0 ** math.floor(math.log10(span))
     steps = [factor * scale for scale in (power, power / 10) for factor in _ROUND]
     seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
-    if seconds and high >= MINUTES * seconds and 2 * _PARTS_OF_MINUTES[0] <= span / seconds < 4 * DAY:
-        steps = [step * seconds for step in _PARTS_OF_MINUTES]
+    if seconds and max(high, -low) >= MINUTES * seconds and span / seconds >= 2 * _PARTS_OF_MINUTES[0]:
+        longest = span / seconds / DAY
+        scale = 10.0 ** math.floor(math.log10(max(longest, 4)))
+        days = (
+            [factor * each * DAY for each in (scale, scale / 10) for factor in _ROUND] if longest >= 4 else []
+        )
+        steps = [step * seconds for step in (*_PARTS_OF_MINUTES, *days)]
     candidates = (_multiples(step, low, high) for step in steps if span / step < 2 * FEW_TICKS + 1)
-    few = (ticks for ticks in candidates if len(ticks) <= 2 * FEW_TICKS)
-    best = min(few, key=lambda ticks: (abs(len(ticks) - FEW_TICKS), -len(ticks)), default=[low, high])
-    return [float(f"{at:.12g}") for at in best] or [low, high]
+    few = [ticks for ticks in candidates if 0 < len(ticks) <= 2 * FEW_TICKS]
+    few.sort(key=lambda ticks: (abs(len(ticks) - FEW_TICKS), -len(ticks)))
+    return [[float(f"{at:.12g}") for at in ticks] for ticks in few]
 
 
 def round_steps(low: float, high: float, count: int) -> list[float]:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round num
 NEGLIGIBLE_CHANGE = 1e-9  # share of a value below which a change of it is rounding
 FEW = 0.01  # a mean of counts closer to zero is written in words: `almost 0`
 RANGE_END = 8  # cells of one end of a range, at most
+TICK_CELLS = 7  # of a label of an axis
 SHARE = "share"  # unit of values from 0 to 1 that are written in percent
 _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -209,12 +211,18 @@ def format_bound(value: float, unit: str = "") -> str:
     return text if len(text) <= 7 else _scientific(value, 1)
 
 
-def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:
-    """Round values along an axis, with their unit and as many decimals as all of them need: `0`, `2.5k`."""
+def format_ticks(
+    values: Sequence[float], unit: str = "", cells: int = TICK_CELLS, near: float = math.inf
+) -> list[str] | None:
+    """Round values along an axis, with their unit and as many decimals as all of them need: `0`, `2.5k`.
+
+    None if these are more than fit in so many cells: a label that is rounded is that of another value. near:
+    the most by which it may differ.
+    """
     if unit == SHARE:
-        values, unit = [100 * value for value in values], "percent"
+        values, unit, near = [100 * value for value in values], "percent", 100 * near
     size = max(map(abs, values), default=0.0)
-    if not math.isfinite(size) or size < NEGLIGIBLE:
+    if not math.isfinite(size) or size < 1e-300:
         return [format_plain(value, 3) for value in values]
     factor, letter = 1.0, ""
     if unit in ("s", "ms"):
@@ -229,28 +237,43 @@ def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:
     power = math.floor(math.log10(size))
     if not letter and (size < (1e-2 if unit == "rate" else 1e-3) or size >= 1e18):
         factor, letter = 10.0**power, f"e{power}"
-    scaled = [value / factor for value in values]
-    decimals = next(
-        (d for d in range(6) if all(abs(round(one, d) - one) <= 1e-6 * abs(one) for one in scaled)), 6
-    )
-    texts = [
-        "0" if abs(value) < NEGLIGIBLE_CHANGE * size else f"{value / factor:.{decimals}f}{letter}"
-        for value in values
-    ]
-    if max(map(len, texts)) > 7:
-        texts = [format_bound(value, unit) for value in values]
-        texts = texts if len(set(texts)) == len(texts) else [f"{value:.7g}" for value in values]
-    return texts
+    forms = [(factor, letter)]
+    if letter == "" or letter in "kMGTP":
+        forms += [(1.0, ""), (10.0**power, f"e{power}")] if power >= -300 else []
+    apart = min((abs(one - other) for one, other in pairwise(values)), default=size)
+    for factor, letter in forms:
+        scaled = [0.0 if abs(value) < NEGLIGIBLE_CHANGE * size else value / factor for value in values]
+        most = min(1e-6 * size, 0.01 * apart, near) / factor  # by which a label may differ from its value
+        longest = 3 if letter in ("m", "h", "d") else 7  # of minutes and longer, two units are easier to read
+        decimals = next(
+            (d for d in range(longest) if all(abs(round(one, d) - one) <= most for one in scaled)), -1
+        )
+        texts = [f"{one:.{decimals}f}{letter}" if one else "0" for one in scaled] if decimals >= 0 else []
+        if texts and max(map(len, texts)) <= cells:
+            return texts
+    if unit in ("s", "ms"):
+        times = [format_bound(value, unit) for value in values]
+        whole = all(value == 0 or _is_whole_time(value if unit == "s" else value / 1e3) for value in values)
+        return times if whole and max(map(len, times)) <= cells else None
+    return None
+
+
+def _is_whole_time(seconds: float) -> bool:
+    """Whether a time has no smaller unit than the two in which `format_duration` writes it."""
+    size = abs(seconds)
+    unit = 1 if size < 3600 else 60 if size < 48 * 3600 else 3600
+    return 60 <= size < 1e5 * 86400 and abs(size / unit - round(size / unit)) < 1e-6
 
 
 def _time_scale(seconds: float) -> tuple[float, str]:
     """The unit in which a time is written on an axis: its seconds and its letter."""
     for least, factor, letter in (
         (2 * 86400, 86400.0, "d"), (7200, 3600.0, "h"), (120, 60.0, "m"), (1, 1.0, "s"), (1e-3, 1e-3, "ms"),
+        (1e-6, 1e-6, "µs"),
     ):  # fmt: skip
         if seconds >= least:
             return factor, letter
-    return 1e-6, "µs"
+    return 1e-9, "ns"
 
 
 def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:

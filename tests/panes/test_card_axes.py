@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.draw.axis_ticks import few_ticks
+from rltui.draw.axis_ticks import few_ticks, y_ticks
 from rltui.draw.numbers import format_ticks
 from rltui.draw.value_range import robust_range
 from rltui.panes.charts.step_window import StepWindow
@@ -89,12 +89,72 @@ def test_ticks_of_a_logarithmic_axis_are_powers_of_ten() -> None:
 
 def test_ticks_near_each_other_are_told_apart() -> None:
     """Values that differ in their seventh digit do not read the same."""
-    assert len(set(format_ticks([1_000_000.0, 1_000_005.0, 1_000_010.0]))) == 3
+    assert len(set(format_ticks([1_000_000.0, 1_000_005.0, 1_000_010.0]) or ())) == 3
 
 
 def test_ticks_that_a_card_cannot_tell_apart_are_one() -> None:
     """A schedule that has only begun keeps one label, which is not cut: `0.0…001` is no number."""
-    assert [text for _, text in few_ticks(0.00029999, 0.00030001, "rate")] == ["3.0e-4"]
+    assert [text for _, text in few_ticks(0.00029999, 0.00030001, "rate")] == ["3e-4"]
+
+
+LETTERS = {
+    "": 1.0,
+    "%": 1.0,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "k%": 1e3,
+    "M%": 1e6,
+    "G%": 1e9,
+}
+SPANS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+
+def said(text: str, unit: str) -> float:
+    """The value that a label says, in the unit of the metric."""
+    number = r"(-?)([\d.]+(?:e[+-]?\d+)?)([a-zA-Zµ%]*)"
+    if unit not in ("s", "ms"):
+        sign, digits, letter = re.fullmatch(number, text).groups()  # type: ignore[union-attr]
+        return float(sign + digits) * LETTERS[letter] / (100 if unit == "share" else 1)
+    parts = [re.fullmatch(number, part).groups() for part in text.split()]  # type: ignore[union-attr]
+    seconds = sum(float(digits) * SPANS.get(letter, 1.0) for _, digits, letter in parts)
+    return (-seconds if text[0] == "-" else seconds) * (1e3 if unit == "ms" else 1)
+
+
+@pytest.mark.parametrize("unit", ["", "rate", "s", "ms", "percent", "fraction", "share", "tokens"])
+@pytest.mark.parametrize("exponent", range(-9, 8))
+def test_a_label_is_true_to_its_value(unit: str, exponent: int) -> None:
+    """In ranges however small, a tick says the value at which it is, or is left out."""
+    for begin in (1.0, 1.2, 3.7, 9.9991):
+        for wide in (1e-5, 0.001, 0.05, 0.1, 0.5, 3):
+            for sign in (1, -1):
+                low, high = sorted(
+                    (sign * begin * 10.0**exponent, sign * begin * (1 + wide) * 10.0**exponent)
+                )
+                for found in (few_ticks(low, high, unit), y_ticks((low, high), 5, unit=unit)):
+                    for at, text in found:
+                        assert len(text) <= 8 and low - (high - low) / 50 <= at <= high + (high - low) / 50
+                        assert abs(said(text, unit) - at) <= 0.02 * (high - low), (low, high, text)
+                    assert len({text for _, text in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "texts"),
+    [
+        (0.99991, 0.99999, "", ["0.99992", "0.99994", "0.99996", "0.99998"]),
+        (1.2e-8, 1.8e-8, "s", ["12.5ns", "15.0ns", "17.5ns"]),
+        (-1.8e-8, -1.2e-8, "s", ["-17.5ns", "-15.0ns", "-12.5ns"]),
+        (0.123456781, 0.123456789, "", []),
+        (37_000.0, 407_000.0, "s", ["1d", "2d", "3d", "4d"]),
+    ],
+)
+def test_small_ranges_have_the_ticks_that_can_be_written(
+    low: float, high: float, unit: str, texts: list[str]
+) -> None:
+    """Round values that fit with all of their digits; none where all values have too many."""
+    assert [text for _, text in few_ticks(low, high, unit)] == texts
 
 
 # ---- a card
