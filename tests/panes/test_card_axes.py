@@ -112,13 +112,16 @@ LETTERS = {
 SPANS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
+NUMBER = r"(-?)([\d.]+(?:e[+-]?\d+)?)([a-zA-Zµ%]*)"
+
+
 def said(text: str, unit: str) -> float:
     """The value that a label says, in the unit of the metric."""
-    number = r"(-?)([\d.]+(?:e[+-]?\d+)?)([a-zA-Zµ%]*)"
+    assert re.fullmatch(f"{NUMBER}( {NUMBER})?", text)
+    parts = re.findall(NUMBER, text)
     if unit not in ("s", "ms"):
-        sign, digits, letter = re.fullmatch(number, text).groups()  # type: ignore[union-attr]
+        ((sign, digits, letter),) = parts
         return float(sign + digits) * LETTERS[letter] / (100 if unit == "share" else 1)
-    parts = [re.fullmatch(number, part).groups() for part in text.split()]  # type: ignore[union-attr]
     seconds = sum(float(digits) * SPANS.get(letter, 1.0) for _, digits, letter in parts)
     return (-seconds if text[0] == "-" else seconds) * (1e3 if unit == "ms" else 1)
 
