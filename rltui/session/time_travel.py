@@ -67,7 +67,7 @@ class RunAtStep:
         self.at_step = None if step is None or self._is_end(step) else step  # None: now
 
     def _is_end(self, step: int) -> bool:
-        """Whether nothing that counts the run's steps is beyond a step, in the part of the run that was read."""
+        """Whether nothing that counts the run's steps is beyond a step, in the part that was read."""
         if self.run.read_until is not None and step >= self.run.read_until:
             return True
         return step >= self.span[1] and not any(
