@@ -22,10 +22,10 @@ from rltui.logs.found_file import FoundFile
 from rltui.logs.local_file import FETCHED_ENDS, LocalFile, stamp
 from rltui.logs.log_contents import decompressed_head
 from rltui.logs.log_file import file_identity
-from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import EarlierContent, FileIdentity
 from rltui.logs.log_file.format_detection import FormatDetection
 from rltui.logs.log_file.read_errors import ReadErrors
+from rltui.logs.log_file.skipped_damage import DamageRecheck
 from rltui.logs.log_file_names import is_events
 from rltui.logs.run_names import named_of_part, part_prefix
 
