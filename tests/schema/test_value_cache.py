@@ -158,7 +158,7 @@ import json
 from rltui.metrics.frameworks.framework_files import frameworks
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.named_metrics import unknown_metrics
+from rltui.panes.unknown_metrics import unknown_metrics
 from rltui.rules.rulebook import rulebook
 made = {"glossary": glossary(), "frameworks": frameworks(), "names": catalogue(), "rules": rulebook()}
 found = {part: each.problems for part, each in made.items()} | {"tables": unknown_metrics()}

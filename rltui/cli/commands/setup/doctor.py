@@ -30,7 +30,7 @@ from rltui.many_runs.merged_verdicts import all_diagnostics
 from rltui.metrics.catalogue import catalogue
 from rltui.metrics.config_snippet import snippet
 from rltui.metrics.resolve import MetricNames
-from rltui.panes.named_metrics import unknown_metrics
+from rltui.panes.unknown_metrics import unknown_metrics
 from rltui.rules.rulebook import rulebook
 from rltui.run_context.console.run_consoles import RunConsoles
 from rltui.session.run_view import RunView

@@ -9,8 +9,8 @@ import pytest
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.metrics.glossary_files import glossary
-from rltui.panes import named_metrics
-from rltui.panes.named_metrics import unknown_metrics
+from rltui.panes import unknown_metrics as module
+from rltui.panes.unknown_metrics import unknown_metrics
 from rltui.schema.metric import MetricReference, metric_references
 
 
@@ -25,7 +25,7 @@ def test_a_metric_that_was_renamed_is_a_problem_of_each_table_that_names_it(
     """The problem names the file and the id."""
     known = glossary()
     metrics = {id_: each for id_, each in known.metrics.items() if id_ != "policy.entropy"}
-    monkeypatch.setattr(named_metrics, "glossary", lambda: known._replace(metrics=metrics))
+    monkeypatch.setattr(module, "glossary", lambda: known._replace(metrics=metrics))
     found = unknown_metrics()
     assert {problem.path for problem in found} == {
         "answer_metrics.toml",
