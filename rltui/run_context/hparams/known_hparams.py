@@ -22,7 +22,7 @@ class Topic(NamedTuple):
 
 
 class KnownHParams(NamedTuple):
-    """`rltui/data/hparams.toml`."""
+    """`rltui/data/known_hparams.toml`."""
 
     files: tuple[str, ...]
     trainer_state_keys: tuple[str, ...]
@@ -42,7 +42,7 @@ class KnownHParams(NamedTuple):
 @cache
 def known_hparams() -> KnownHParams:
     """The shipped table."""
-    return read_table("hparams", KnownHParams)
+    return read_table("known_hparams", KnownHParams)
 
 
 @cache
