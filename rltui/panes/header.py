@@ -17,7 +17,7 @@ from rltui.draw.numbers import (
 )
 from rltui.panes.pane_tabs import RunCounter, overview_tables
 from rltui.rules.finding import Finding, health_of
-from rltui.rules.messages import headline_of, sentence_of
+from rltui.rules.rule_messages import headline_of, sentence_of
 from rltui.rules.run_status.liveness import GONE, Liveness
 from rltui.store.points import sensible
 

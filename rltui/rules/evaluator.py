@@ -21,9 +21,9 @@ from rltui.logs.batch import Text
 from rltui.metrics.resolve import MetricNames
 from rltui.rules.evaluated_series.ticks import START
 from rltui.rules.finding import NO_POINTS, Finding, Health, health_of, order
-from rltui.rules.messages import finding_of, is_back, resolved_finding, sentence_of
 from rltui.rules.metric_roles import metric_roles
 from rltui.rules.rule import Rule
+from rltui.rules.rule_messages import finding_of, is_back, resolved_finding, sentence_of
 from rltui.rules.rule_states.firing import FiringState, JudgedSeries
 from rltui.rules.rule_states.hparam_conditions import (
     ENVIRONMENT,

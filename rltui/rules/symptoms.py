@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from rltui.common.problem import SEVERITIES, Severity
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
-from rltui.rules.messages import symptom_finding
 from rltui.rules.rule import HPARAM, NON_FINITE, Symptom
+from rltui.rules.rule_messages import symptom_finding
 from rltui.rules.rule_states.firing import FiringState, Groups, held_since
 from rltui.rules.rule_states.joint_firings import Firing
 from rltui.rules.rulebook import rulebook

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rltui.panes.header import Header
 from rltui.rules.finding import Finding, RunHealth, health_of
-from rltui.rules.messages import headline_of, sentence_of
+from rltui.rules.rule_messages import headline_of, sentence_of
 from rltui.screen.saved_layout import SavedLayout
 from rltui.session.run_view import RunView
 
