@@ -1,7 +1,7 @@
 """The folders that rltui may write to (never a LOGDIR), and atomic writes.
 
 Functions that return a folder return None if the user has no home folder, as in some containers; nothing is
-saved then. Besides, `rltui/schema/value_cache.py` keeps parsed data files of rltui beside its compiled modules.
+saved then. Besides, `rltui/schema/value_cache.py` keeps parsed data files of rltui beside its modules.
 """
 
 from __future__ import annotations
