@@ -178,12 +178,12 @@ def follows_firing(
     values = ticks.value[: ticks.n]
     for period in periods:
         early = values[ticks.last[: ticks.n] < period.since_step]
-        if len(early) < START or not period.before > 0:
+        if len(early) < START or not period.preceding > 0:
             return None
         lowest, highest = float(values.min()), float(values.max())
         grown = np.square((highest - lowest) / max(float(np.ptp(early)), TINY))
         risen = ticks.level() >= min((lowest + highest) / 2, float(early.max()))
-        if not (risen and period.value <= condition.margin * grown * period.before):
+        if not (risen and period.value <= condition.margin * grown * period.preceding):
             return None
     rule = Rule(condition.id, (condition.outcome[0],), "follows-outcome", RECORDING)
     return Firing(rule, ticks, periods[0].since_step, ticks.level(), np.nan, np.nan, RECORDING)

@@ -30,9 +30,10 @@ class ActivePeriod:
     since_step: int
     value: float
     limit: float
-    before: float  # the usual level at the onset; NaN if unknown
+    before: float  # the usual level at the onset, as the rule compares it; NaN if unknown
     begun: int  # serial number of the tick at which it became pending
     seen: int  # serial number of the last tick at which it held
+    preceding: float = np.nan  # the level of the ten ticks before the onset
     recovery: float = np.nan  # of a latched rule: the level at which it is resolved
     until: float = math.inf  # number of points of the run from which on it is resolved
     worst: float = np.nan  # the value farthest beyond the limit
@@ -108,11 +109,11 @@ class RuleState:
         ticks, rule, period, serial = self.ticks, self.rule, self.period, self._serial(window, last)
         if period is None:
             began = int(window.at[first]) if states.began is None else states.began(first)
-            usual = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
-            if states.before is not None:
-                usual = float(states.before[first])
+            preceding = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
+            usual = preceding if states.before is None else float(states.before[first])
             limit, begun = float(states.limit[first]), self._serial(window, first)
             period = self.period = ActivePeriod(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
+            period.preceding = preceding
             period.held_from = int(ticks.last[int(window.at[first])])
             period.upward = states.upward
         period.value, period.seen = float(states.value[last]), serial
