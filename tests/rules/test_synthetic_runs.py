@@ -99,6 +99,12 @@ def test_a_pathology_is_found(name: str) -> None:
     assert missed(name, range(6)) == []
 
 
+def test_a_blow_up_of_the_values_stays_an_alarm_whatever_level_is_told() -> None:
+    """Whether the returns explain a loss is judged by the ticks before its rise, not by its usual level."""
+    outcome = faulty(PATHOLOGIES["value_blow_up"], 5007)
+    assert outcome.flagged and not outcome.flaps
+
+
 def test_the_sweep_dates_a_fault_from_its_onset() -> None:
     """A fault of the sweep is named after its onset and not before, and stays told."""
     found = faulty(PATHOLOGIES["kl_runaway"], 5003)
