@@ -82,7 +82,8 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
     message = failure.message
     if failure.general:  # the exception says more than that there was one
         after = " after the training was complete" if finished(run) else ""
-        message = f"{_short(found.text.rstrip('.'))}; {message[:1].lower()}{message[1:]}{after}"
+        raised = "" if found.frame is None else f", in {found.frame}"
+        message = f"{_short(found.text.rstrip('.'))}{raised}; {message[:1].lower()}{message[1:]}{after}"
     exception = console_facts().exception.match(found.text) if failure.general else None
     return Finding(
         id=failure.id,

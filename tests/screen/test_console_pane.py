@@ -158,7 +158,7 @@ def test_a_run_that_failed_before_its_first_step_is_shown(tmp_path: Path) -> Non
     screen = Screen(session)
     screen.set_clock(lambda: time.time() + 100)
     session.set_consoles({"train": screen.view.consoles if screen.view else ()}, time.time() + 100)
-    assert "ValueError: no; it ended the program" in screen.text()
+    assert "ValueError: no, in f (a.py line 1); it ended the program" in screen.text()
     console = press(screen, "C")
     assert "ValueError: no  ▸ 4 lines" in console and "Read the traceback" not in console
 

@@ -142,7 +142,7 @@ def test_the_exception_of_a_task_of_ray_is_named(tmp_path: Path) -> None:
         _console(tmp_path / "run" / "console.log", text)
         (finding,) = Session.load([tmp_path]).runs["run"].evaluator.findings()
         assert finding.title == "ValueError ended the program"
-    assert finding.message.startswith("ValueError: 3 parts;")
+    assert finding.message.startswith("ValueError: 3 parts, in fit (worker.py line 5);")
 
 
 def test_an_earlier_step_knows_no_console(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from rltui.run_context.console.lines import (
     plain_text,
     wall_time_of,
 )
+from rltui.run_context.console.traceback_frames import Frame, innermost_frame
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MAX_CHECKED = 200  # lines per word of a failure, the last ones
@@ -46,6 +47,7 @@ class FoundFailure(NamedTuple):
     line: int | None = None
     wall_time: float | None = None  # seconds since 1970
     over: bool = False  # the training continued after it
+    frame: Frame | None = None  # of a traceback: the innermost one of the program's own code
 
 
 class ConsoleReport(NamedTuple):
@@ -155,15 +157,18 @@ def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFai
             continue
         last = [hit for hit in hits if hit[0] >= progress]
         # The line of an exception is more specific than the line of code that raised it.
+        frame = None
         at, text = next((hit for hit in last or hits if hit[1][:1].strip()), (last or hits)[0])
         if failure.general:
             at = hits[-1][0]
             exception = _exception_at(data, at)
             if exception is None:
                 continue
-            text = exception
+            text, frame = exception.text, innermost_frame(exception.folded)
         wall = _wall_time(data, at)
-        found.append(FoundFailure(failure, path, offset + at, text, wall_time=wall, over=not last))
+        found.append(
+            FoundFailure(failure, path, offset + at, text, wall_time=wall, over=not last, frame=frame)
+        )
     return sorted(found, key=lambda each: each.offset)
 
 
@@ -244,15 +249,15 @@ def _is_metrics(text: str, trainer: TrainerLines) -> bool:
     return _STEP_LINE.match(body_of(text)) is not None or any(True for _ in trainer.feed(text))
 
 
-def _exception_at(data: bytes, offset: int) -> str | None:
-    """The exception of the traceback at an offset, if the program ended with it; None otherwise.
+def _exception_at(data: bytes, offset: int) -> ConsoleLine | None:
+    """The line of the exception of the traceback at an offset, if the program ended with it; None otherwise.
 
     Messages of launchers and other ranks may follow, but not many lines.
     """
     lines = console_lines(data[offset:], offset)
     if not lines or not lines[0].folded or len(lines) > END_LINES:
         return None
-    return None if _exception_name(lines[0].text) in ("", _INTERRUPT, "SystemExit") else lines[0].text
+    return None if _exception_name(lines[0].text) in ("", _INTERRUPT, "SystemExit") else lines[0]
 
 
 def _exception_name(text: str) -> str:

@@ -53,6 +53,7 @@ class ConsoleFacts(NamedTuple):
     error: re.Pattern[str]
     warning: re.Pattern[str]
     exception: re.Pattern[str]
+    installed_code: re.Pattern[str]  # paths of files that are not the program's own
     time: re.Pattern[str]
     step: re.Pattern[str]
     training: re.Pattern[str]

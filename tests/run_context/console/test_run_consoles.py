@@ -60,7 +60,7 @@ def test_a_known_failure_is_told_with_its_line(tmp_path: Path) -> None:
     assert f"│ {printed}" in rltui("snapshot", tmp_path, "--pane", "findings").out
     _run(tmp_path, TRACE)
     told = rltui("snapshot", tmp_path, "--pane", "findings").out
-    assert "ValueError: no; it ended" in told and "│ ValueError" not in told
+    assert "ValueError: no, in f (a.py line 1); it ended" in told and "│ ValueError" not in told
 
 
 def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
     assert "hello  ×2" in result.out
     assert " red\n" in result.out
     assert "ValueError: no  ▸ 4 lines" in result.out
-    assert "ValueError: no; it ended the program (line 4 of slurm-7.out)" in result.out
+    assert "ValueError: no, in f (a.py line 1); it ended the program (line 4 of slurm-7.out)" in result.out
     assert "1 error, 0 warnings" in result.out
     assert "g()" not in result.out
 
@@ -80,11 +80,12 @@ def test_an_exception_after_the_summary_of_the_trainer_ended_a_complete_training
     """The finding has the exception's own words, cut at their end, and says what was over before it."""
     _run(tmp_path, TRACE.replace("ValueError: no", "ValueError: " + "no " * 99))
     before = rltui("check", tmp_path, "--json").json()["runs"][0]["findings"][0]["message"]
-    assert before.startswith("ValueError: no no ") and "…; it ended the program (line 1 of" in before
+    assert before.startswith("ValueError: no no ")
+    assert "…, in f (a.py line 1); it ended the program (line 1 of" in before
     with (tmp_path / "metrics.jsonl").open("a") as log:
         log.write('{"step": 29, "train_runtime": 60.0, "wall_time": 1700000030.0}\n')
     after = rltui("check", tmp_path, "--json").json()["runs"][0]["findings"][0]["message"]
-    assert "…; it ended the program after the training was complete (line 1 of" in after
+    assert "…, in f (a.py line 1); it ended the program after the training was complete (line 1 of" in after
 
 
 def test_the_console_pane_as_data_has_the_folded_lines(tmp_path: Path) -> None:
