@@ -240,6 +240,7 @@ class PaneDrawn(NamedTuple):
     rows: int = 10  # by which a page key moves
     card_columns: int = 1
     cards: int = 0  # in sight; 0 where rows are shown
+    width: int = 0  # cells, where keys depend on it
 
 
 Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn | SampleDrawn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +140,46 @@ def test_a_failure_leads_to_its_line(folder: Path) -> None:
     assert screen.pane == "console"
     assert _selected(screen).startswith("torch.OutOfMemoryError")
     assert "A GPU ran out of memory" in shown
+
+
+def test_unfolding_is_offered_only_where_there_is_something_to_unfold(folder: Path) -> None:
+    """The footer names Enter on tracebacks and on lines that are cut; elsewhere Enter says what there is."""
+    with (folder / "slurm-7.out").open("a") as stream:
+        stream.write(TRACE + "long " * 30 + "\nshort\n")
+    screen = _screen(folder)
+    assert "unfold" not in press(screen, "C").splitlines()[-1]
+    assert "this line is shown in full" in press(screen, "enter")
+    assert "unfold" in press(screen, "up").splitlines()[-1]
+    press(screen, "up")
+    assert _selected(screen).startswith("ValueError")
+    assert "fold" in press(screen, "enter").splitlines()[-1]
+    assert "unfold" not in screen.text().splitlines()[-1]
+    assert "unfold" in press(screen, "enter").splitlines()[-1]
+
+
+def test_a_failure_whose_line_looks_ordinary_is_shown_among_all_lines(folder: Path) -> None:
+    """Where only errors were shown, the line of the finding would not be there."""
+    with (folder / "slurm-7.out").open("a") as stream:
+        stream.write("ERROR: no heartbeat\nKilled\n")
+    screen = _screen(folder)
+    assert "only errors" in press(screen, "C", "L", "L")
+    press(screen, "f", "enter")
+    assert _selected(screen) == "Killed"
+
+
+def test_a_run_that_was_stopped_leads_to_the_end_of_its_console(tmp_path: Path) -> None:
+    """What ended it is told below the row of its last step, where no line has a time."""
+    rows = [{"step": step, "loss": 1.0, "wall_time": START + 10 * step} for step in range(30)]
+    write_rows(tmp_path / "metrics.jsonl", rows)
+    text = "".join(f"INFO step {step} begins\n" for step in range(30))
+    (tmp_path / "slurm-7.out").write_text(text + TRACE.replace("ValueError: no", "KeyboardInterrupt"))
+    for place in tmp_path.iterdir():
+        os.utime(place, (START + 300, START + 300))
+    screen = _screen(tmp_path)
+    screen.state.session.update_liveness_findings(START + 100_000)
+    assert "stopped by its user" in press(screen, "f")
+    press(screen, "C")
+    assert _selected(screen).startswith("KeyboardInterrupt")
 
 
 def test_several_consoles_of_a_run_are_turned_through(folder: Path) -> None:

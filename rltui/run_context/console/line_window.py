@@ -42,7 +42,10 @@ class LineWindow:
             self._follow()
             return
         if not self.lines or not self.lines[0].offset <= at < max(self.lines[-1].end, 1):
-            self._set([*self.file.before(at, MARGIN), *self.file.after(at, MARGIN)])
+            before, begin = self.file.before(at, MARGIN), at
+            if before and TRACEBACK in before[-1].text:  # the line is within a traceback
+                begin = before.pop().offset
+            self._set([*before, *self.file.after(begin, MARGIN)])
         index = index_at(self.lines, at)
         if index < MARGIN and not self.at_start:
             before = self.file.before(self.lines[0].offset, KEPT // 2)

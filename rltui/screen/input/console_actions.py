@@ -13,6 +13,7 @@ from rltui.screen.input.key_table import Command
 from rltui.screen.pages.chart.chart_page import chart_axis
 from rltui.screen.pages.console_page import (
     console_window,
+    has_more,
     lines_shown,
     reports,
     selected_index,
@@ -71,7 +72,10 @@ def _unfold(state: AppState) -> None:
     if lines:
         line = lines[selected_index(lines, state)]
         chosen.at = line.offset
-        chosen.unfolded ^= {line.offset}
+        if line.offset in chosen.unfolded or has_more(line, state.drawn_pane.width):
+            chosen.unfolded ^= {line.offset}
+        else:
+            state.notify("this line is shown in full")
 
 
 def _level(state: AppState) -> None:

@@ -11,6 +11,7 @@ from rltui.panes.context_panes.console_pane import console_findings_of
 from rltui.panes.header import onset_wall_time
 from rltui.panes.rows.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
+from rltui.rules.run_status.liveness_finding import STATES
 from rltui.run_context.console.failure_search import ConsoleReport
 from rltui.run_context.console.line_at_time import TimeAndStep
 from rltui.screen import shown_pane, shown_run
@@ -119,6 +120,8 @@ def go_to_finding(state: AppState, name: str) -> None:
 def go_to_line(state: AppState, view: RunView, found: ConsoleEvidence) -> None:
     """Show the line of a console with a failure."""
     go_to_console(state)
+    # A line that only looks ordinary may report a failure; and no line that was asked for before follows.
+    state.console.level, state.console.wanted = "", None
     report = next((one for one in view.consoles if one.path == found.path), None)
     if report is not None:
         state.console.run = view.name
@@ -207,12 +210,19 @@ def back_from_samples(state: AppState) -> None:
 
 
 def turn_to_console(state: AppState) -> None:
-    """Show the console at the crosshair, or at the line or time of the selected finding."""
+    """Show the console at the crosshair, or at the line or time of the selected finding.
+
+    What ended a run, or why it hangs, is told below the line of its last step: at the end of the console.
+    """
     view, step, wall_time = shown_run.run(state), state.time.crosshair, None
     if on_findings(state):
         finding = shown_run.selected_finding(state)
         if finding is not None and finding.console is not None and view is not None:
             go_to_line(state, view, finding.console)
+            return
+        if finding is not None and finding.id in STATES:
+            go_to_console(state)
+            state.console.level, state.console.at, state.console.wanted = "", None, None
             return
         step = finding.since_step if finding is not None else None
         wall_time = onset_wall_time(view, finding) if finding is not None and view is not None else None

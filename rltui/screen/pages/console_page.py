@@ -67,6 +67,11 @@ def selected_index(lines: tuple[ConsoleLine, ...], state: AppState) -> int:
     return len(lines) - 1 if state.console.at is None else index_at(lines, state.console.at)
 
 
+def has_more(each: ConsoleLine, width: int) -> bool:
+    """Whether a line is only shown in full, or with what is folded below it, once it is unfolded."""
+    return bool(each.folded) or sum(cell_width(text) for text, _ in line_spans(each)) > width
+
+
 # ---- the page
 
 
@@ -157,7 +162,7 @@ def _draw(page: Page, state: AppState, lines: tuple[ConsoleLine, ...], width: in
     else:
         top = scrolled(starts[index_at(lines, state.drawn_pane.top)], starts[at], last, ends[-1], room)
     first = next(index for index, end in enumerate(ends) if end > top)
-    page.drawn = PaneDrawn(lines[first].offset, max(room - 2, 1))
+    page.drawn = PaneDrawn(lines[first].offset, max(room - 2, 1), width=width)
     skipped = top - starts[first]
     for index in range(first, len(lines)):
         each = lines[index]
@@ -215,9 +220,16 @@ def _text(state: AppState, width: int) -> list[Line]:
     return [] if view is None else console_lines(view, ends, width)
 
 
-def _hints(state: AppState) -> dict[str, str]:
-    """Without a console no key for lines."""
-    return {} if console_window(state) is not None else dict.fromkeys(LINE_HINTS, "")
+def _hints(state: AppState, width: int) -> dict[str, str]:
+    """Without a console no key for lines; unfolding and folding only where there is something to."""
+    window = console_window(state)
+    if window is None:
+        return dict.fromkeys(LINE_HINTS, "")
+    lines = lines_shown(window, state)
+    selected = lines[selected_index(lines, state)] if lines else None
+    if selected is None or not has_more(selected, width):
+        return {"open": ""}
+    return {"open": "fold"} if selected.offset in state.console.unfolded else {}
 
 
 PAGE = PanePage(console_page, _filtered, _hints, text=_text)

@@ -127,7 +127,7 @@ def _problems(state: AppState, width: int) -> list[Line]:
     return lines
 
 
-def _footer_hints(state: AppState) -> dict[str, str]:
+def _footer_hints(state: AppState, _width: int) -> dict[str, str]:
     there = any(tab.id == SAMPLES for tab in shown_run.tabs(state))
     return {} if there else {f"pane:{SAMPLES}": ""}
 

@@ -31,14 +31,14 @@ def footer(state: AppState, width: int) -> Page:
     used = sum(cell_width(text) for text, _ in left)
     most = max(width - MIN_HINT_CELLS, width // 2) if message else width // 2 - 8
     reach = min(math.ceil((used + 1) / HINT_BLOCK_CELLS) * HINT_BLOCK_CELLS, most) if used > 1 else 9
-    return hint_bar(_hints(state, width - reach), width, left)
+    return hint_bar(_hints(state, width, width - reach), width, left)
 
 
-def _hints(state: AppState, room: int) -> list[Hint]:
+def _hints(state: AppState, width: int, room: int) -> list[Hint]:
     """The most useful hints that fit, in the order of the table; without a run only those that work."""
     pane_id, contexts = state.shown_pane, key_table().context
     context = pane_id if pane_id in PANES and pane_id in contexts else "pane"
-    words = {**contexts[context].hints, **page_of(state).hints(state)}
+    words = {**contexts[context].hints, **page_of(state).hints(state, width)}
     if state.shown_pane not in WITHOUT_ROWS and not rows(state):
         words |= dict.fromkeys(ROW_HINTS, "")
     if shown_run.run(state) is None:

@@ -105,7 +105,7 @@ def _notes(state: AppState) -> list[Span]:
     return [] if pane is None else [(note, "dim") for note in pane.notes]
 
 
-def _hints(state: AppState) -> dict[str, str]:
+def _hints(state: AppState, _width: int) -> dict[str, str]:
     return dict.fromkeys(HPARAM_HINTS, "") if selected_hparam(state) is None else {}
 
 

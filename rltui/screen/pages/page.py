@@ -62,13 +62,13 @@ class PanePage(NamedTuple):
     """How a pane is drawn, and what else of the screen depends on it.
 
     filtered: a noun for what the filter searches, how many match, of how many (0: unknown). hints: other
-    words for hints of the footer, empty to leave one out. notes: status of the pane for the footer.
-    text: what a snapshot has in place of metrics, for a width in cells.
+    words for hints of the footer, empty to leave one out. notes: status of the pane for the footer. text:
+    what a snapshot has in place of metrics. hints and text are for a width in cells.
     """
 
     draw: Callable[[AppState, int, int], Page]
     filtered: Callable[[AppState], tuple[str, int, int]] = lambda _: ("metric", 0, 0)
-    hints: Callable[[AppState], Mapping[str, str]] = lambda _: {}
+    hints: Callable[[AppState, int], Mapping[str, str]] = lambda _, _width: {}
     notes: Callable[[AppState], list[Span]] = lambda _: []
     text: Callable[[AppState, int], list[Line]] | None = None
 

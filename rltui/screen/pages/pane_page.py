@@ -193,7 +193,7 @@ def _filtered(state: AppState) -> tuple[str, int, int]:
     return ("metric", 0, 0) if made is None else ("metric", len(made.metrics), made.of)
 
 
-def _hints(state: AppState) -> dict[str, str]:
+def _hints(state: AppState, _width: int) -> dict[str, str]:
     row = selected(state)
     return {"open": "open"} if row is not None and row.is_open is False else {}
 

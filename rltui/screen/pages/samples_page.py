@@ -109,7 +109,7 @@ def _text(state: AppState, width: int) -> list[Line]:
     return samples_lines(pane, state.threads.samples.summaries(name, pane.rows[:ROWS]), width)
 
 
-def _hints(state: AppState) -> dict[str, str]:
+def _hints(state: AppState, _width: int) -> dict[str, str]:
     return {} if samples(state).of else dict.fromkeys(SAMPLE_HINTS, "")
 
 

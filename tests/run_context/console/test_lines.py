@@ -191,6 +191,21 @@ def test_a_followed_end_is_what_the_file_says(pieces: list[bytes]) -> None:
         assert window.lines[-1].end == file.size
 
 
+def test_a_window_around_a_line_within_a_traceback_has_it_folded(tmp_path: Path) -> None:
+    """The traceback of a failure that is shown is one line, not two halves."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
+    place = tmp_path / "out.log"
+    place.write_text("".join(f"before {n}\n" for n in range(900)) + trace + "after\n" * 3)
+    file = ConsoleFile(str(place), "out.log")
+    file.look()
+    for word in ("File", "g()", "ValueError"):
+        window, at = LineWindow(file), place.read_text().index(word)
+        at = place.read_text().rindex("\n", 0, at) + 1
+        window.show(at)
+        shown = window.lines[index_at(window.lines, at)]
+        assert (shown.text, len(shown.folded)) == ("ValueError: no", 4)
+
+
 def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last line at or before a time or a step, in a console of any size; None where it tells neither."""
     monkeypatch.setattr("rltui.run_context.console.line_at_time.SPAN", 1 << 10)
