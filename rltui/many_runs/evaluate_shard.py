@@ -13,6 +13,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_assigned
 from rltui.many_runs.plan import Shard
 from rltui.many_runs.verdict import ListedSource, ShardResult, Verdict, note_positions
+from rltui.panes.evidence import names_of_evidence
 from rltui.panes.runs.outcome_row import outcome
 from rltui.rules.finding import Finding
 from rltui.rules.run_status.nearby_hparams import NearbyHParamsLookup
@@ -102,6 +103,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, hparams
     if at_step is not None and last_wall is not None:
         now = last_wall
     healthy = view.evaluator.health == "ok"
+    findings = tuple(with_written_values(view, one) for one in found)
     return Verdict(
         run=view.name,
         framework=view.framework,
@@ -114,7 +116,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, hparams
         unjudged=view.unjudged or (view.evaluator.unknown_outcome() if healthy else ""),
         now=now,
         pace=view.pace(now),
-        findings=tuple(with_written_values(view, one) for one in found),
+        findings=findings,
         notes=note_positions(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
@@ -128,6 +130,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, hparams
         last_line=view.last_line if at_step is None else "",
         curve=outcome_curve(view, hparams=hparams),
         given_name=view.given_name,
+        names=names_of_evidence(view, findings),
     )
 
 

@@ -12,6 +12,7 @@ from rltui.common.json_value import json_value
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.logs.run_names import shown_name
+from rltui.panes.evidence import EvidenceName
 from rltui.panes.runs.outcome import Outcome
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
 from rltui.rules.run_status.liveness import Liveness, RunPace
@@ -59,6 +60,7 @@ class Verdict(NamedTuple):
     curve: OutcomeCurve | None = None  # of its outcome, for the comparison with its sisters
     sister_comparison: SisterComparison | None = None  # with its sisters
     given_name: str = ""  # its display name in a tracker
+    names: tuple[EvidenceName, ...] = ()  # of the keys in its findings, for texts
 
     @property
     def name(self) -> str:
@@ -204,6 +206,7 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
         "outcome": None if verdict.outcome is None else json_value(list(verdict.outcome)),
         "curve": None if verdict.curve is None else list(verdict.curve),
+        "names": list(map(list, verdict.names)),
     }
     del plain["sister_comparison"]  # computed again when verdicts are merged
     return plain
@@ -239,6 +242,7 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         "life": None if life is None else Life(plain["run"], sets.tags(life[0]), *life[1:]),
         "outcome": _outcome(plain["outcome"]),
         "curve": _curve(plain["curve"]),
+        "names": tuple(EvidenceName(*map(sys.intern, each)) for each in plain["names"]),
     }
     return Verdict(**known)
 

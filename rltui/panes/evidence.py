@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rltui.common.display_text import cell_width, in_sentence
 from rltui.common.named_tuple import NamedTuple
 from rltui.draw.numbers import SHARE, format_share, format_value
-from rltui.panes.rows.row import Row, rows_of, with_distinct_titles
+from rltui.panes.rows.row import Row, rows_of, shown_unit, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 
 if TYPE_CHECKING:
@@ -68,21 +68,53 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
     return evidence
 
 
+class EvidenceName(NamedTuple):
+    """What a key of a finding means, for texts that are made without its run. unit: as shown."""
+
+    tag: str
+    title: str
+    unit: str
+
+    @property
+    def telling(self) -> str:
+        """The key; with its title before it where it is a letter, as in the log of Gym's Monitor."""
+        bare = len(self.tag.rpartition("/")[2]) < 2 and self.title != self.tag
+        return f"{self.title} ({self.tag})" if bare else self.tag
+
+
+def names_of_evidence(view: RunView, findings: Iterable[Finding]) -> tuple[EvidenceName, ...]:
+    """The meaning of each key of a run in the evidence of findings, and of those to look at next."""
+    tags = dict.fromkeys(
+        tag
+        for finding in findings
+        for tag in (*(one.tag for one in finding.evidence), *finding.look_next)
+        if tag in view.run.series
+    )
+    return tuple(EvidenceName(tag, view.title_of(tag), shown_unit(view.names.name(tag))) for tag in tags)
+
+
+def unit_of_change(finding: Finding, evidence: Evidence, unit: str) -> str:
+    """The unit of a change, for that of its key as shown.
+
+    A ratio has the unit of neither metric: it is a share if the finding's sentence gives it as one.
+    """
+    if not evidence.per:
+        return unit
+    share = evidence.now is not None and format_share(evidence.now) in finding.message
+    return SHARE if share else ""
+
+
 def change_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:
     """`3.00e-4 → 30.00` on the scale of the row; for a finding without evidence its value and limit.
 
-    A ratio has the unit of neither metric: it is a share if the finding's sentence gives it as one.
     If `width` cells are too few for both the present and the worst value, only the worst is given.
     """
     if evidence is None or not finding.evidence:
         value, limit = row.as_written(finding.value), row.as_written(finding.limit)
         text = "" if value is None else format_value(value, row.unit)
         return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
-    written, unit = evidence, row.unit
-    if evidence.per:
-        share = evidence.now is not None and format_share(evidence.now) in finding.message
-        unit = SHARE if share else ""
-    else:
+    written, unit = evidence, unit_of_change(finding, evidence, row.unit)
+    if not evidence.per:
         before, now, worst = map(row.as_written, (evidence.before, evidence.now, evidence.worst))
         written = evidence._replace(before=before, now=now, worst=worst)
     course = written.course(unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,39 @@ def test_evidence_has_the_numbers_of_the_log(tmp_path: Path) -> None:
     entropy = next(one for each in found for one in each["evidence"] if one["metric"] == "train/entropy_loss")
     assert entropy["from"] == pytest.approx(-0.67, abs=0.02)
     assert entropy["to"] == pytest.approx(-0.01, abs=0.02)
+
+
+def test_evidence_has_the_units_of_the_screen(tmp_path: Path) -> None:
+    """Seconds are told as such, in text and Markdown, also from the cache; the document has bare numbers."""
+    noise = np.random.default_rng(3)
+    lines = [
+        {
+            "step": step,
+            "loss": 0.5 + 0.05 * noise.normal(),
+            "reward": 0.3 + 0.05 * noise.normal(),
+            "kl": 0.01 + 0.001 * noise.normal(),
+            "completion_length": 100 + noise.normal(),
+            "train/step_time": (0.04 if step < 100 else 0.6) * (1 + 0.05 * noise.normal()),
+        }
+        for step in range(200)
+    ]
+    (tmp_path / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    course = r"train/step_time [34]\d\.\d* ms → 5\d\d ms"
+    for _ in range(2):
+        assert re.search(f"{course}, since step 100", rltui("check", tmp_path).out)
+    assert re.search(rf"\({course}\)", rltui("check", tmp_path, "--format", "markdown").out)
+    (run,) = rltui("check", tmp_path, "--json").json()["runs"]
+    evidence = next(one for one in run["findings"] if one["id"] == "slow-training")["evidence"][0]
+    assert evidence["from"] == pytest.approx(0.04, rel=0.1) and "unit" not in evidence
+
+
+def test_a_key_that_is_a_letter_is_named_with_its_title(tmp_path: Path) -> None:
+    """The log of Gym's Monitor has `r`, `l` and `t`: what to look at next would be "l"."""
+    returns = np.random.default_rng(3).normal(-90, 15, 1000)
+    rows = "".join(f"{value:.3f},2000,{2.0 * at}\n" for at, value in enumerate(returns))
+    head = '#{"t_start": 1700000000.0, "env_id": "BipedalWalkerHardcore-v3"}\nr,l,t\n'
+    (tmp_path / "0.monitor.csv").write_text(head + rows)
+    assert "look next at Episode length (l)" in rltui("check", tmp_path).out
 
 
 def test_a_missing_logdir_among_others_is_named_and_the_others_are_judged(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rltui.cli.output.printing import colored, text_width
@@ -24,7 +24,8 @@ from rltui.draw.symbols import (
 )
 from rltui.many_runs.common_findings import CommonFinding, common_findings
 from rltui.many_runs.verdict import Verdict
-from rltui.rules.finding import RUN_HEALTHS, Finding
+from rltui.panes.evidence import EvidenceName, unit_of_change
+from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.rules.run_status.liveness_finding import STATES
 
 WIDTH = 100  # cells of a line, where the terminal is not narrower
@@ -36,6 +37,7 @@ MAX_WORST_RUNS = 5  # that are named there
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = RUN_HEALTHS[::-1]
 _LEVELS: tuple[ProblemLevel, ...] = ("error", "warning", "info")
+Names = Mapping[str, EvidenceName]  # of the keys of a run
 
 
 def symbols() -> dict[str, str]:
@@ -111,13 +113,14 @@ def _runs(
             fine += 1
             if fine > MAX_OK_RUNS:
                 continue
+        names = {one.tag: one for one in verdict.names}
         yield from _titled(marks[verdict.health], verdict.title(logdirs), _facts(verdict, at_step))
         if verdict.unjudged:
             yield from _indented(_unjudged(verdict))
         for finding, below in found:
-            yield from _finding(finding, below, marks)
+            yield from _finding(finding, below, marks, names)
         if state is not None:
-            yield from _finding(state, (), marks)
+            yield from _finding(state, (), marks, names)
         if found or state is not None:
             yield ""
     if fine > MAX_OK_RUNS:
@@ -211,7 +214,9 @@ def _facts(verdict: Verdict, at_step: int | None) -> str:
     return " · ".join(facts)
 
 
-def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) -> Iterator[str]:
+def _finding(
+    finding: Finding, below: Sequence[Finding], marks: dict[str, str], names: Names
+) -> Iterator[str]:
     yield f"  {marks[finding.severity]} {finding.title or finding.id}, {finding.since}  [{finding.id}]"
     parts = [finding.message]
     if finding.printed:
@@ -220,13 +225,14 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
         parts.append("explains: " + ", ".join(other.title or other.id for other in below))
     if finding.symptom:
         parts += [
-            f"{item.name}  {item.course()}, since step {format_step(item.since_step)}"
+            f"{_telling(names, item.tag, item.name)}  {_course(finding, item, names)}, "
+            f"since step {format_step(item.since_step)}"
             for item in finding.evidence
         ]
     if finding.advice and (finding.rank or finding.id in STATES):
         parts.append(f"{marks['do']} {finding.advice}")
     if finding.look_next and finding.rank:
-        parts.append(f"look next at {', '.join(finding.look_next)}")
+        parts.append(f"look next at {', '.join(_telling(names, key, key) for key in finding.look_next)}")
     for part in parts:
         yield from _indented(part)
 
@@ -255,11 +261,24 @@ def _item(begin: str, text: str) -> Iterator[str]:
     yield from (f"    {part}" for part in rest)
 
 
-def _courses(finding: Finding) -> str:
+def _telling(names: Names, tag: str, name: str) -> str:
+    """The name of evidence; that of a key that is only a letter with its title."""
+    return names[tag].telling if tag == name and tag in names else name
+
+
+def _course(finding: Finding, item: Evidence, names: Names) -> str:
+    """The change of one metric with its unit, as on the screen."""
+    return item.course(unit_of_change(finding, item, names[item.tag].unit if item.tag in names else ""))
+
+
+def _courses(finding: Finding, names: Names) -> str:
     """The evidence of a symptom for a table cell: ` (kl 0.1 → 5, reward 1 → 0)`."""
     if not finding.symptom or not finding.evidence:
         return ""
-    return f" ({', '.join(f'{item.name} {item.course()}' for item in finding.evidence)})"
+    courses = (
+        f"{_telling(names, item.tag, item.name)} {_course(finding, item, names)}" for item in finding.evidence
+    )
+    return f" ({', '.join(courses)})"
 
 
 def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
@@ -314,8 +333,13 @@ def markdown_lines(
         live = verdict.liveness
         step = "" if verdict.last_step is None else format_step(verdict.last_step)
         head = (SYMBOLS[verdict.health], verdict.title(logdirs), verdict.framework, live.word, step)
+        names = {one.tag: one for one in verdict.names}
         rows = [
-            (f"{SYMBOLS[one.severity]} {one.message}{_courses(one)}", format_step(one.since_step), one.advice)
+            (
+                f"{SYMBOLS[one.severity]} {one.message}{_courses(one, names)}",
+                format_step(one.since_step),
+                one.advice,
+            )
             for one, _ in grouped(verdict)
         ]
         for position, row in enumerate(rows or [(_unjudged(verdict) or "nothing is wrong", "", "")]):

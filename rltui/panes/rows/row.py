@@ -328,7 +328,8 @@ def with_distinct_titles(rows: list[Row], *, of_panes: bool = True) -> list[Row]
     return out
 
 
-def _shown_unit(name: MetricName) -> str:
+def shown_unit(name: MetricName) -> str:
+    """The unit in which values of a key are shown: a share in percent where that is usual."""
     in_percent = name.unit == "fraction" and (name.canonical or "").startswith(metric_roles().in_percent)
     return SHARE if in_percent else name.unit
 
@@ -352,7 +353,7 @@ def _row(
         title=title,
         tag=main.tag,
         name=main,
-        unit=_shown_unit(main),
+        unit=shown_unit(main),
         parts={name.statistic or "mean": view.run.series[name.tag] for name in names},
         findings=tuple(findings.values()),
         at_step=at_step,
