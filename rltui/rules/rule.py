@@ -24,6 +24,7 @@ ENDED = "ended"  # compared with other series
 HPARAM = "hparam"  # of the rules that settings make, see `joint_firings.hparam_firing`
 NON_FINITE = "non-finite"  # see `rltui.rules.kinds.non_finite`
 _COURSES = ("trend", "flat", "best", "above-start", "gained")  # kinds for the course of a series
+_OF_SIZE = ("spike", "outlier", "flips")  # kinds that judge the size of values
 RECORDING = "recording"  # severity of a rule that others refer to and that is never shown
 UNLESS_LOGGED = MapField(ListField(TextField(), single=True))
 # Metric -> those of which one is judged instead, if it is logged.
@@ -112,6 +113,11 @@ class Rule(NamedTuple):
     def fixed(self) -> bool:
         """Whether its limit is independent of earlier points: then it may be pending during the warmup."""
         return self.kind == "threshold" and not self.words.get("of")
+
+    @property
+    def of_size(self) -> bool:
+        """Whether the size of values is judged, whatever their sign."""
+        return self.kind in _OF_SIZE or self.words.get("sign") == "abs"
 
     def number(self, name: str, default: float) -> float:
         """A parameter of the kind."""

@@ -48,7 +48,7 @@ def finding_of(firings: Sequence[Firing], *, remark: bool) -> Finding:
     more = ""
     if back:
         # The rule's value may be a mean over many ticks: "now" agrees with the end of the charts.
-        now = _format(first.rule, first.ticks.level(PRESENT_TICKS))
+        now = _format(first.rule, first.ticks.level(PRESENT_TICKS, of_size=first.rule.of_size))
         more = f"at step {format_step(first.worst_step)}; now {now}"
     elif worst.upward and 0 < WORST_FACTOR * first.value < worst.worst:
         more = f"up to {_format(worst.rule, worst.worst)} at step {format_step(worst.worst_step)}"
@@ -147,14 +147,18 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 
 def evidence_of(firing: Firing, *, quoted: bool = False) -> Evidence:
-    """The change of one series: its level before and its level now, or what a sentence has `quoted` of it."""
+    """The change of one series: its level before and its level now, or what a sentence has `quoted` of it.
+
+    Of a rule on the size of values both are sizes.
+    """
+    of_size = firing.rule.of_size
     by_value = firing.rule.kind in (NON_FINITE, "gap", HPARAM, COURSE)
     by_value |= quoted and not math.isnan(firing.value)
-    now = firing.value if by_value else firing.ticks.level(PRESENT_TICKS)
+    now = firing.value if by_value else firing.ticks.level(PRESENT_TICKS, of_size=of_size)
     before = math.nan if firing.rule.kind == "gap" else firing.before  # of a gap: the training level
     before = firing.limit if firing.rule.kind == COURSE else before
     if math.isnan(before) and firing.ticks.start:
-        before = firing.ticks.start[0]
+        before = abs(firing.ticks.start[0]) if of_size else firing.ticks.start[0]
     return Evidence(
         _tag(firing.rule, firing.ticks.tag),
         _or_none(before),

@@ -61,6 +61,24 @@ def test_the_evidence_of_a_spike_begins_at_its_usual_level() -> None:
     assert [(one.before, one.now) for one in found.evidence] == [(0.2, 9.0)]
 
 
+@pytest.mark.parametrize(
+    ("rule", "metric", "usual", "now"),
+    [
+        ("loss-jump", "policy.loss", -0.1, -5.0),
+        ("advantage-off-centre", "policy.advantage.mean", -0.1, -0.9),
+        ("logprob-shift", "policy.logprob.mean", -20.0, -60.0),
+    ],
+)
+def test_where_a_size_is_judged_the_level_before_is_a_size_too(
+    rule: str, metric: str, usual: float, now: float
+) -> None:
+    """A loss from -0.1 to 5 would have changed its sign: of a rule on sizes both levels are sizes."""
+    found = _finding(rule, metric, usual, now)
+    (evidence,) = found.evidence
+    assert evidence.before == pytest.approx(-usual, rel=0.1)
+    assert evidence.now == found.value == pytest.approx(-now, rel=0.1)
+
+
 def test_a_multiple_of_the_start_is_told_with_the_start() -> None:
     """What is three times as much as at the start was so much there: the level that the limit is made of."""
     climbs = [*[1.0] * 20, *np.linspace(1, 8, 40), *[8.0] * 10]

@@ -201,9 +201,10 @@ class Ticks:
         """The part of the arrays that holds ticks."""
         return slice(0, self.n)
 
-    def level(self, window: int = 8) -> float:
-        """Median of the last ticks; NaN without ticks."""
-        return median(self.value[max(0, self.n - window) : self.n])
+    def level(self, window: int = 8, *, of_size: bool = False) -> float:
+        """Median of the last ticks, or of their sizes; NaN without ticks."""
+        last = self.value[max(0, self.n - window) : self.n]
+        return median(np.abs(last) if of_size else last)
 
     def level_at(self, step: int, window: int = 8) -> float:
         """Median of the last ticks that end at or before a step; NaN without ticks."""

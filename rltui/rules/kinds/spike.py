@@ -68,11 +68,11 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
         limit = np.maximum(limit, _highest_before(window, length))
     beyond = rows > limit[:, None]
     began = first_in(window, beyond, rows.shape[1])
-    before = np.copysign(usual, window.usual(skip))  # the ticks just before the onset may be on the climb
+    # As the level before the usual one: the ticks just before the onset may be on the climb.
     if recurring:
         count = beyond.sum(axis=1)
-        return ConditionStates(count >= recurring, count == 0, value, limit, began, before=before)
-    return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began, before=before)
+        return ConditionStates(count >= recurring, count == 0, value, limit, began, before=usual)
+    return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began, before=usual)
 
 
 def _highest_before(window: RollingWindow, length: int) -> Floats:

@@ -59,7 +59,7 @@ def idle_range(rule: Rule, window: RollingWindow) -> IdleRange | None:
     lowest, highest = window.range(int(rule.number("window", 5)))
     if "near" in rule.numbers:
         return _idle_range_beside(rule.numbers["near"], rule.number("within", 0.0), lowest, highest)
-    absolute, base = rule.words.get("sign") == "abs", 1.0
+    absolute, base = rule.of_size, 1.0
     if of := rule.words.get("of", ""):
         if of in CARRIED:
             return None if absolute else _idle_range_of_carried(rule, window, lowest, highest)
@@ -77,7 +77,7 @@ def evaluate(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     if "near" in rule.numbers:
         return _near(rule, window, idle)
     length = int(rule.number("window", 5))
-    absolute = rule.words.get("sign") == "abs"
+    absolute = rule.of_size
     if rule.words.get("of") in CARRIED:
         window.extremes(length)
     low, high = _limits(rule, window, length)
@@ -328,7 +328,7 @@ def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Limit | Non
     of = rule.words.get("of", "")
     if not of:
         return low, high
-    base = _base(window, of, length, rule.words.get("sign") == "abs")
+    base = _base(window, of, length, rule.of_size)
     # A multiple of a tiny or negative base (entropy of narrow normal actions) is meaningless.
     base = np.where(base > rule.number("least", 0.0), base, np.nan)
     return None if low is None else low * base, None if high is None else high * base

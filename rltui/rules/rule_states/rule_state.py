@@ -109,7 +109,8 @@ class RuleState:
         ticks, rule, period, serial = self.ticks, self.rule, self.period, self._serial(window, last)
         if period is None:
             began = int(window.at[first]) if states.began is None else states.began(first)
-            preceding = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
+            earlier = ticks.value[max(0, began - 10) : began]
+            preceding = median(np.abs(earlier) if rule.of_size else earlier) if began else np.nan
             usual = preceding if states.before is None else float(states.before[first])
             limit, begun = float(states.limit[first]), self._serial(window, first)
             period = self.period = ActivePeriod(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
