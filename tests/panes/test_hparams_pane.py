@@ -330,6 +330,20 @@ async def test_marked_runs_are_compared(tmp_path: Path) -> None:
         assert "seed" not in shown(app, (80, 24))
 
 
+async def test_one_run_keeps_its_settings_where_differences_are_asked_for(tmp_path: Path) -> None:
+    """`D` says what there is to compare with; nothing disappears, also not where a mark is taken away."""
+    app = screen(tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("c", "D")
+        assert "seed" in shown(app, (80, 24)) and "nothing to compare with" in app.state.message
+        app.state.selection.marked_runs.append("second")
+        shown(app, (80, 24))
+        await pilot.press("D", "D")
+        assert "seed" not in shown(app, (80, 24))
+        app.state.selection.marked_runs.clear()
+        assert "seed" in shown(app, (80, 24))
+
+
 async def test_the_baseline_is_named(tmp_path: Path) -> None:
     """`--baseline` puts its settings beside the run's, under its name."""
     app = screen(tmp_path, baseline="second")

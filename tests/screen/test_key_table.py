@@ -151,7 +151,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "reverse": ("r", lambda d: "by age ↓" in text(d)),
     "group": ("r", lambda d: "group runs by" in text(d)),
     "columns": ("r", lambda d: "column:" in text(d)),
-    "differences": ("c", lambda d: d.state.hparams.only_differences is not None),
+    "differences": ("c", lambda d: "nothing to compare with" in d.message),
     "copy": ("3", lambda d: ("copy", "actor/ppo_kl") in d.state.requests),
     "axis": ("3 enter", lambda d: d.state.saved.axis == "relative"),
     "log": ("3 enter", lambda d: chart(d).log),

@@ -195,10 +195,14 @@ def _baseline(state: AppState, name: str) -> None:
 
 
 def _only_differences(state: AppState, _: str) -> None:
+    """Show only the settings that differ, or all; a single run differs from none."""
     pane = hparams(state)
-    only = not (pane is not None and pane.only_differences)
-    state.hparams.only_differences = only
     navigation.go(state, HPARAMS)
+    if pane is None or len(pane.columns) < 2:
+        state.notify("nothing to compare with: mark other runs in the list of runs")
+        return
+    only = not pane.only_differences
+    state.hparams.only_differences = only
     state.notify("only settings that differ" if only else "all settings")
 
 

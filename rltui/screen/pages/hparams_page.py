@@ -40,7 +40,7 @@ def hparams(state: AppState) -> HParamsPane | None:
             file_hparams=lambda one: beside.get(one.name) or files.of(one),
             session=state.session,
         )
-        differences = only if only is not None else len(columns) > 1
+        differences = only is not False and len(columns) > 1
         match, history = matcher(query) if query else None, history_lines(view, state.session)
         pane = hparams_pane(
             columns, only_differences=differences, match=match, history=history, loading=files.loading
