@@ -54,13 +54,16 @@ def matcher(query: str) -> Match:
 
 
 def fuzzy(query: str, text: str) -> int | None:
-    """The cost of matching letters in order: 0 for a match at the start, None for no match."""
+    """The cost of matching letters in order: 0 for a match at the start, None for no match.
+
+    Adjacent letters cost less than `SCATTERED_COST`, wherever they are.
+    """
     query, lower = query.lower(), text.lower()
     if not query:
         return 0
     whole = lower.find(query)
     if whole >= 0:
-        return whole
+        return min(whole, SCATTERED_COST - 1)
     at, cost = -1, SCATTERED_COST
     for char in query.replace(" ", ""):
         found = lower.find(char, at + 1)

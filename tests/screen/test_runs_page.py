@@ -12,6 +12,8 @@ from rltui.common.display_text import cell_width
 from rltui.common.problem import Problem
 from rltui.panes.runs import outcome_row, run_facts
 from rltui.panes.runs.run_columns import RunOrder, natural
+from rltui.panes.runs.run_facts import RunHParams
+from rltui.run_context.hparams.hparams import HParam, HParams
 from rltui.screen.run_list import column_choices, prepare
 from rltui.screen.saved_layout import load_layout, save_layout
 from rltui.session.session import Session
@@ -473,3 +475,27 @@ def test_without_reasons_a_narrow_list_shows_best_and_trend() -> None:
     screen = run_list(fine)
     head, row = (screen.frame(80, 24).lines[at].text for at in (1, 2))
     assert "trend" not in head and "a reason of a third of the line" in row
+
+
+@pytest.mark.parametrize("key", ["g", "C"])
+def test_a_setting_is_found_by_letters_that_are_together(key: str) -> None:
+    """Where some names have the word, those that only have its letters in order are left out."""
+    names = ("clip_range", "learning_rate", "critic/lr", "lr_scheduler", "lower_reward", "layers")
+    settings = {
+        view.name: HParams({name: HParam(name, number, "config.yaml") for name in names})
+        for number, view in enumerate(shared_runs())
+    }
+    screen = run_list()
+    screen.state.run_hparams = RunHParams(lambda view: settings[view.name])
+
+    def offered(word: str) -> set[str]:
+        for one in (key, *word):
+            screen.press(one)
+        screen.frame(140, 40)
+        items = {argument for _, argument in screen.overlays[-1].drawn.items}
+        screen.press("escape")
+        return items
+
+    assert offered("lr_") == {"setting:lr_scheduler"}
+    assert {"setting:critic/lr", "setting:lr_scheduler"} <= offered("lr")
+    assert "setting:learning_rate" in offered("lrate")  # nothing has these letters together

@@ -401,6 +401,7 @@ def test_filters() -> None:
     assert fuzzy("ppk", "actor/ppo_kl") is not None
     assert fuzzy("zz", "actor/ppo_kl") is None
     assert fuzzy("kl", "kl") == 0
+    assert (fuzzy("kl", "x" * 300 + "kl") or 0) < (fuzzy("kl", "k_l") or 0)
 
 
 def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:

@@ -33,6 +33,7 @@ class PaletteEntry(NamedTuple):
 
 
 TITLES = {"beside": "draw beside it", "instead": "chart of", "group": "group runs by", "column": "column"}
+NAMES = ("group", "column")  # lists of many names alike, such as those of settings
 
 
 def palette(state: AppState, overlay: ListOverlay, width: int, height: int) -> ListContent:
@@ -48,22 +49,26 @@ def palette(state: AppState, overlay: ListOverlay, width: int, height: int) -> L
             entries = _run_choices(run_list.column_choices(state), state.saved.run_columns)
         case _:
             entries = _everything(state)
-    found = _matching(entries, overlay.query)
+    found = _matching(entries, overlay.query, scattered=overlay.kind not in NAMES)
     lines, items = _lines(found, min(width, WIDTH))
     tall = max(overlay.drawn.tall, min(len(lines), max(height - 4, 1)))
     lines += [BLANK] * (tall - len(lines))
     return ListContent(lines, items, f"{TITLES.get(overlay.kind, '')}: {overlay.query}▏", tall=tall)
 
 
-def _matching(entries: list[PaletteEntry], query: str) -> list[PaletteEntry]:
-    """The matching entries, best first."""
+def _matching(entries: list[PaletteEntry], query: str, *, scattered: bool = True) -> list[PaletteEntry]:
+    """The matching entries, best first.
+
+    scattered: whether letters may be apart also where another entry has them together.
+    """
     scored = [
         (cost, order, entry) for order, entry in enumerate(entries)
         if (cost := _cost(query, entry)) is not None
     ]  # fmt: skip
     scored.sort(key=lambda one: one[:2])
-    if len(query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED_COST:
-        scored = [one for one in scored if one[0] < SCATTERED_COST]  # scattered letters match much
+    apart = scattered and len(query) >= FEW_LETTERS  # scattered letters match much
+    if not apart and scored and scored[0][0] < SCATTERED_COST:
+        scored = [one for one in scored if one[0] < SCATTERED_COST]
     return [entry for *_, entry in scored[:MAX_ENTRIES]]
 
 
