@@ -13,7 +13,8 @@ from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.repeated_totals import repeated_totals
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.pane_tabs import FIXED, PANES, pane_title
-from rltui.panes.rows.row import Row, is_constant, rows_of
+from rltui.panes.rows.equal_rows import joined, with_numbers_of_keys
+from rltui.panes.rows.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.panes.rows.row_tree import as_tree
 from rltui.session.time_travel import span_of
 
@@ -87,7 +88,10 @@ def pane_view(
     tags = list(view.run.series) if pane == "all" else _tags_of(view, pane)
     if pane != "all" and (repeated := repeated_totals(view)):
         tags = [tag for tag in tags if tag not in repeated]
-    rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
+    rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings, apart=False)
+    if merge and pane != "all":
+        rows = joined(rows)
+    rows = with_numbers_of_keys(with_distinct_titles(rows))
     pins = set(pinned)
     rows, constants = _gathered(rows, pins) if gather and len(rows) <= MAX_GATHERED else (rows, [])
     first = [row for row in rows if pins.intersection(row.tags)]

@@ -48,6 +48,7 @@ class Row:
     branch: tuple[str, ...] = ()  # in a tree, the tags of the rows that it is a part of, outermost first
     inside: int = 0  # the number of rows that are parts of it
     is_open: bool | None = None  # whether these are visible; None if the tree cannot be folded
+    equals: tuple[str, ...] = ()  # keys of other series with the same points, which have no row
 
     @property
     def matched(self) -> int | None:
@@ -96,7 +97,7 @@ class Row:
     @property
     def tags(self) -> tuple[str, ...]:
         """The keys of all series of the row, as written."""
-        return tuple(series.tag for series in self.parts.values())
+        return (*(series.tag for series in self.parts.values()), *self.equals)
 
     @property
     def finding(self) -> Finding | None:

@@ -33,6 +33,8 @@ def explanation(state: AppState, row: Row, width: int) -> ListContent:
     name = row.name
     metric = name.metric if name is not None else None
     lines: list[Line] = [line((fit(tag, width), "dim")) for tag in row.tags[:6]]
+    if row.equals:
+        lines.append(line((fit("these keys have equal values", width), "faint")))
     if name is not None:
         origin = name.framework or "unknown framework"
         origin += f" → {name.canonical}" if name.canonical else ""
