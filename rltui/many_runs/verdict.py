@@ -12,9 +12,17 @@ from rltui.common.json_value import json_value
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Problem
 from rltui.logs.run_names import shown_name
-from rltui.panes.evidence import EvidenceName
 from rltui.panes.runs.outcome import Outcome
-from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, number_of, order
+from rltui.rules.finding import (
+    EvidenceName,
+    Finding,
+    RunHealth,
+    as_json,
+    from_json,
+    health_of,
+    number_of,
+    order,
+)
 from rltui.rules.run_status.liveness import Liveness, RunPace
 from rltui.rules.run_status.liveness_finding import liveness_finding
 from rltui.session.outcome_curve import OutcomeCurve

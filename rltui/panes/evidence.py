@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rltui.common.display_text import cell_width, in_sentence
 from rltui.common.named_tuple import NamedTuple
-from rltui.draw.numbers import SHARE, format_share, format_value
+from rltui.draw.numbers import format_value
 from rltui.panes.rows.row import Row, rows_of, shown_unit, with_distinct_titles
-from rltui.rules.finding import Evidence, Finding
+from rltui.rules.finding import Evidence, EvidenceName, Finding, unit_of_change
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -68,20 +68,6 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
     return evidence
 
 
-class EvidenceName(NamedTuple):
-    """What a key of a finding means, for texts that are made without its run. unit: as shown."""
-
-    tag: str
-    title: str
-    unit: str
-
-    @property
-    def telling(self) -> str:
-        """The key; with its title before it where it is a letter, as in the log of Gym's Monitor."""
-        bare = len(self.tag.rpartition("/")[2]) < 2 and self.title != self.tag
-        return f"{self.title} ({self.tag})" if bare else self.tag
-
-
 def names_of_evidence(view: RunView, findings: Iterable[Finding]) -> tuple[EvidenceName, ...]:
     """The meaning of each key of a run in the evidence of findings, and of those to look at next."""
     tags = dict.fromkeys(
@@ -91,17 +77,6 @@ def names_of_evidence(view: RunView, findings: Iterable[Finding]) -> tuple[Evide
         if tag in view.run.series
     )
     return tuple(EvidenceName(tag, view.title_of(tag), shown_unit(view.names.name(tag))) for tag in tags)
-
-
-def unit_of_change(finding: Finding, evidence: Evidence, unit: str) -> str:
-    """The unit of a change, for that of its key as shown.
-
-    A ratio has the unit of neither metric: it is a share if the finding's sentence gives it as one.
-    """
-    if not evidence.per:
-        return unit
-    share = evidence.now is not None and format_share(evidence.now) in finding.message
-    return SHARE if share else ""
 
 
 def change_of_row(row: Row, finding: Finding, evidence: Evidence | None, width: int = 80) -> str:

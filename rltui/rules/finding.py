@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rltui.common.display_text import quote
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import SEVERITIES, Severity
-from rltui.draw.numbers import format_step, format_value
+from rltui.draw.numbers import SHARE, format_share, format_step, format_value
 
 State = Literal["firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]
@@ -47,6 +47,20 @@ class Evidence(NamedTuple):
             now = f"{format_value(self.worst, unit)}, now {now}"
         before = "" if self.before is None else format_value(self.before, unit)
         return now if before in ("", now) else f"{before} → {now}"
+
+
+class EvidenceName(NamedTuple):
+    """What a key of a finding means, for texts that are made without its run. unit: as shown."""
+
+    tag: str
+    title: str
+    unit: str
+
+    @property
+    def telling(self) -> str:
+        """The key; with its title before it where it is a letter, as in the log of Gym's Monitor."""
+        bare = len(self.tag.rpartition("/")[2]) < 2 and self.title != self.tag
+        return f"{self.title} ({self.tag})" if bare else self.tag
 
 
 PRINTED = 80  # characters in which a message and the line that it begins with agree
@@ -162,6 +176,17 @@ def worst(healths: Iterable[RunHealth]) -> RunHealth:
     """The worst of the judged ones; `unjudged` if there are none."""
     evaluated = [health for health in healths if health != "unjudged"]
     return max(evaluated, key=RUN_HEALTHS.index, default="unjudged")
+
+
+def unit_of_change(finding: Finding, evidence: Evidence, unit: str) -> str:
+    """The unit of a change, for that of its key as shown.
+
+    A ratio has the unit of neither metric: it is a share if the finding's sentence gives it as one.
+    """
+    if not evidence.per:
+        return unit
+    share = evidence.now is not None and format_share(evidence.now) in finding.message
+    return SHARE if share else ""
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from rltui.draw.symbols import (
 )
 from rltui.many_runs.common_findings import CommonFinding, common_findings
 from rltui.many_runs.verdict import Verdict
-from rltui.panes.evidence import EvidenceName, unit_of_change
-from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
+from rltui.rules.finding import RUN_HEALTHS, Evidence, EvidenceName, Finding, unit_of_change
 from rltui.rules.run_status.liveness_finding import STATES
 
 WIDTH = 100  # cells of a line, where the terminal is not narrower
