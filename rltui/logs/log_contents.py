@@ -88,7 +88,7 @@ def _is_of_update(numbers: Iterable[str], answered: bool) -> bool:
     times = {record_keys.compared(key) for key in record_keys.wall_time_keys(numbers)}
     lowered = [*map(str.lower, numbers)]
     return (
-        not times <= {*record_keys.log_keys().wall_time_axes}
+        not times <= record_keys.log_keys().maybe_durations
         or any(map(names().update_keys.search, lowered))
         or (answered and any(map(names().sample_update_keys.search, lowered)))
     )

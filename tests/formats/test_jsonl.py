@@ -201,6 +201,14 @@ def test_wall_times(key: str, value: object, wall: float | None) -> None:
     assert found == [wall]
 
 
+def test_the_wall_time_of_wandb_is_no_series() -> None:
+    """It is that of each point, as in W&B's own files; what is no clock reading stays a number of the run."""
+    found = points(read({"step": 1, "_timestamp": 1763600000.25, "x": 1}))
+    assert [(tag, wall) for tag, _, wall, _ in found] == [("x", 1763600000.25)]
+    found = points(read({"step": 1, "_timestamp": 12.5, "x": 1}))
+    assert {(tag, wall) for tag, _, wall, _ in found} == {("x", None), ("_timestamp", None)}
+
+
 def test_numbers_survive_exactly() -> None:
     """Non-finite tokens, huge, tiny and negative zero values are the float64 that Python reads."""
     batch = read(
@@ -617,7 +625,9 @@ def test_updates_with_a_sample_are_a_log_at_any_size(values: dict[str, float], c
         assert FORM.matches(name, text[:HEAD])
 
 
-@pytest.mark.parametrize("value", [{"loss": 0.5}, {"lr": 1e-4}, {"timestamp": 1.76e9}])
+@pytest.mark.parametrize(
+    "value", [{"loss": 0.5}, {"lr": 1e-4}, {"timestamp": 1.76e9}, {"_timestamp": 1.76e9}]
+)
 def test_items_that_a_training_numbers_are_a_log(value: dict[str, float]) -> None:
     """A loss, a learning rate or a wall time is of an update; a duration is one of an answer, too."""
     row = {"example_idx": 7, "reward": 0.5}

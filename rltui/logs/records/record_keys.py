@@ -69,6 +69,7 @@ class LogKeys(NamedTuple):
     small: tuple[str, ...]
     wall_times: Ranks
     wall_time_axes: frozenset[str]  # that are no series if they are the wall time
+    maybe_durations: frozenset[str]  # wall times whose names other logs have for durations
     planned_steps: Mapping[str, str]
     doubtful_steps: DoubtfulSteps
     hparam_names: frozenset[str]
