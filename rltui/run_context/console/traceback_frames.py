@@ -25,7 +25,10 @@ class Frame(NamedTuple):
 
     def __str__(self) -> str:
         """`update (train.py line 88)`, or `train.py line 88`."""
-        place = f"{fit(PureWindowsPath(self.path).name, _NAME)} line {self.line}"
+        path = PureWindowsPath(self.path)  # which knows both kinds of slashes
+        # Many files have the name of a package's own file.
+        name = f"{path.parent.name}/{path.name}".lstrip("/") if path.name.startswith("__") else path.name
+        place = f"{fit(name, _NAME)} line {self.line}"
         return f"{fit(self.function, _NAME)} ({place})" if self.function else place
 
 

@@ -18,6 +18,7 @@ START = "Traceback (most recent call last):"
         (("train.py", "/usr/lib/python3/dist-packages/gym/core.py"), "f (train.py line 1)"),
         (("/home/me/train.py", "/usr/lib/python3.10/abc.py", "<frozen abc>"), "f (train.py line 1)"),
         ((r"C:\work\lib\train.py", r"C:\Users\me\miniconda3\envs\rl\lib\abc.py"), "f (train.py line 1)"),
+        (("train.py", "/home/me/rewards/__init__.py"), "f (rewards/__init__.py line 2)"),
         (("/opt/env/bin/torchrun", "/opt/env/lib/python3.11/site-packages/a.py"), "f (a.py line 2)"),
     ],
 )
