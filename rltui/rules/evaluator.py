@@ -202,7 +202,7 @@ class Evaluator:
     def _begin(self, tag: str) -> None:
         tag_rules = self._selection.of(tag)
         series = self.series[tag] = SeriesState(tag_rules, len(self.series), self._logged)
-        if not tag_rules.held_out and tag_rules.canonical in self._selection.instead:
+        if self._selection.is_judged_instead(tag_rules):
             self._awaited.add(tag)
         for rule in tag_rules.numerator_of:
             self._ratio(rule, tag_rules.held_out).join(series, 0)
@@ -222,9 +222,7 @@ class Evaluator:
     def _update_logged(self) -> None:
         """Update which metrics are judged instead of others, and leave out the rules on those."""
         instead = [
-            each.ticks
-            for each in self.series.values()
-            if not each.tag_rules.held_out and each.tag_rules.canonical in self._selection.instead
+            each.ticks for each in self.series.values() if self._selection.is_judged_instead(each.tag_rules)
         ]
         self._awaited = {ticks.tag for ticks in instead if ticks.n < START}
         logged = {ticks.canonical for ticks in instead if ticks.canonical and ticks.n >= START}

@@ -337,13 +337,22 @@ def test_a_few_single_episodes_that_end_alike_are_no_alarm(every: int, told: boo
     assert ("return-same" in ids(evaluator)) is told
 
 
-@pytest.mark.parametrize(("scale", "told"), [(0.002, False), (0.03, True), (1.0, True)])
+@pytest.mark.parametrize(
+    ("scale", "gains", "told"),
+    [(0.002, False, ""), (0.03, False, "-small"), (0.03, True, ""), (1.0, True, None)],
+)
 def test_a_gradient_below_what_trainers_clip_it_to_does_not_explode(
-    scale: float, told: bool, noise: np.random.Generator
+    scale: float, gains: bool, told: str | None, noise: np.random.Generator
 ) -> None:
-    """Twenty times a thousandth is 0.02, which an optimiser takes as it is."""
+    """Twenty times a thousandth is nothing; twenty times a hundredth is an alarm while nothing is gained."""
     norm = scale * np.append(_around(noise, 40, 0.5, 0.05), _around(noise, 20, 10.0, 0.5))
-    assert _alarmed({"optimizer.grad_norm": norm}, "grad-explosion") is told
+    reward = np.linspace(0, 1, 60) if gains else np.full(60, 0.3)
+    alarms = ids(
+        evaluator_of({"optimizer.grad_norm": norm, "reward.mean": reward + 0.02 * noise.normal(size=60)}),
+        "warning",
+    )
+    found = {name for name in alarms if name.startswith("grad-explosion")}
+    assert found == ({"grad-explosion" + (told or "")} if told != "" else set())
 
 
 def test_a_gradient_in_another_unit_explodes_by_its_own_level(noise: np.random.Generator) -> None:
@@ -374,3 +383,15 @@ def test_the_reward_of_a_step_is_judged_where_it_is_the_only_outcome(
     series |= {beside: np.linspace(0.1, 0.9, 200)} if beside else {}
     noisy = {name: values + 0.02 * noise.normal(size=200) for name, values in series.items()}
     assert _alarmed(noisy, "reward-crash") is told
+
+
+def test_the_reward_of_a_step_that_falls_as_episodes_get_longer_is_no_alarm(
+    noise: np.random.Generator,
+) -> None:
+    """Where a goal pays once, longer episodes earn less at each step; evaluations tell what is achieved."""
+    series = {
+        "reward.step.mean": np.append(np.linspace(0, 1, 60), np.linspace(1, 0.05, 140)),
+        "eval/validation.return.mean": np.linspace(0, 500, 200),
+    }
+    noisy = {name: values * (1 + 0.02 * noise.normal(size=200)) for name, values in series.items()}
+    assert not ids(evaluator_of(noisy), "warning")

@@ -155,10 +155,16 @@ def test_actions_that_stay_random_while_updates_are_made_are_told(
 
 REPLAYED = {"train/loss": np.linspace(9, 6, 300), "rollout/exploration_rate": np.linspace(1, 0.3, 300)}
 LOSSES = {"train/actor_loss": np.linspace(-1, -2, 300), "train/critic_loss": np.linspace(9, 6, 300)}
+ROLLOUTS = {
+    "Loss / Value loss": np.linspace(9, 6, 300),
+    "Policy / Standard deviation": np.linspace(1, 0.9, 300),
+}
 ON_POLICY = {"train/approx_kl": np.full(300, 0.01), "train/clip_fraction": np.linspace(0.09, 0.11, 300)}
 
 
-@pytest.mark.parametrize(("curves", "told"), [(REPLAYED, True), (LOSSES, True), (ON_POLICY, False)])
+@pytest.mark.parametrize(
+    ("curves", "told"), [(REPLAYED, True), (LOSSES, True), (ON_POLICY, False), (ROLLOUTS, False)]
+)
 def test_a_small_buffer_is_a_cause_where_it_is_replayed(
     tmp_path: Path, curves: dict[str, np.ndarray], told: bool
 ) -> None:

@@ -45,11 +45,13 @@ def rate_error(rates: Floats) -> float:
 def noise_beside_trend(values: Floats) -> float:
     """Robust deviation of (n,) values from second differences, which a steady trend leaves zero.
 
-    0 for fewer than eight values, whose turns cannot be told from noise.
+    Or from differences of every other value, if they are smaller: two sets that alternate are no noise. 0 for
+    fewer than eight values, whose turns cannot be told from noise.
     """
     if len(values) < 8:
         return 0.0
-    return NORMAL / BENDS * float(median(np.abs(np.diff(values, 2))))
+    bends = median(np.abs(np.diff(values, 2))) / BENDS
+    return NORMAL * float(min(bends, median(np.abs(values[2:] - values[:-2])) / math.sqrt(2.0)))
 
 
 def trend_length(ticks: Ints) -> Ints:

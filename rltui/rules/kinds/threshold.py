@@ -141,13 +141,17 @@ def _moved(low: Limit | None, high: Limit | None, by: Floats) -> tuple[Limit | N
 def _away_from_extreme(
     window: RollingWindow, level: Floats, asked: Bools, length: int, errors: float, lowest: bool
 ) -> Bools:
-    """(m,) whether a level is below the best, or above the lowest one, by so many errors, where asked for."""
+    """(m,) whether a level is below the best, or above the lowest one, by so many errors, where asked for.
+
+    An error is how far the largest of so many values with that noise is from their mean: sqrt(2 ln n).
+    """
     found, (best, least) = asked.copy(), window.extremes(length)
     away = level - least if lowest else best - level
     for k in np.flatnonzero(asked).tolist():
         values = window.ticks.value[: int(window.at[k]) + 1]
         error = 0.0 if lowest else rate_error(values)  # the lowest loss is no rate
-        found[k] = away[k] > errors * max(error, MEDIAN_OF_THREE * noise_beside_trend(values))
+        error = max(error, MEDIAN_OF_THREE * noise_beside_trend(values))
+        found[k] = away[k] > errors * error * math.sqrt(2 * math.log(len(values)))
     return found
 
 

@@ -82,8 +82,13 @@ class RuleSelection:
                 found.setdefault(metric, []).append(rule)
         return found
 
+    def is_judged_instead(self, tag_rules: TagRules) -> bool:
+        """Whether a series may be judged instead of another: of training, or what evaluations measure."""
+        canonical = tag_rules.canonical or ""
+        return canonical in self._instead and (not tag_rules.held_out or canonical.startswith("validation."))
+
     @cached_property
-    def instead(self) -> frozenset[str]:
+    def _instead(self) -> frozenset[str]:
         """The metrics that are judged instead of others."""
         return frozenset(
             metric
