@@ -79,6 +79,45 @@ def test_json_lines_in_a_file_named_as_a_table_are_a_duplicate(
         assert len(delivered.points[f"other/{lines}"]) == len(delivered.points[f"other/{table}"]) == 120
 
 
+def test_the_richest_log_wins_whatever_its_name(tmp_path: Path) -> None:
+    """JSON lines in a file named as a table are the main log if they have more steps or columns."""
+    said = rows(1, range(60))
+    fewer = [(step, {"loss": values["loss"]}) for step, values in said]
+    for folder, poorer in (("end", said[:40]), ("columns", fewer), ("steps", said[::3])):
+        write(tmp_path / folder / "log.csv", as_lines(said))
+        write(tmp_path / folder / "metrics.jsonl", as_lines(poorer))
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        for folder in ("end", "columns", "steps"):
+            table, lines = f"{folder}/log.csv", f"{folder}/metrics.jsonl"
+            assert delivered.sources[lines].duplicate_of == delivered.sources[table].run == folder
+            assert len(delivered.points[table]) == 240 and not delivered.points[lines]
+
+
+def test_logs_that_each_have_more_are_both_read(tmp_path: Path) -> None:
+    """No point is lost where one of two logs of a training ends later, and the other has more in another way.
+
+    One that is a record behind is still a duplicate: the other was written first.
+    """
+    said = rows(1, range(60))
+    fewer = [(step, {"loss": values["loss"]}) for step, values in said]
+    cases = {
+        "begins": (said[40:], said[:50]),
+        "columns": (fewer, said[:50]),
+        "behind": (fewer, said[:59]),
+    }
+    for folder, (table, lines) in cases.items():
+        write(tmp_path / folder / "log.csv", as_lines(table))
+        write(tmp_path / folder / "log.jsonl", as_lines(lines))
+    delivered = once(tmp_path)
+    for folder in ("begins", "columns"):
+        for name, its in zip(("log.csv", "log.jsonl"), cases[folder], strict=True):
+            source = f"{folder}/{name}"
+            assert len(delivered.points[source]) == sum(len(values) for _, values in its)
+            assert delivered.sources[source].run == folder
+            assert delivered.sources[source].duplicate_of is None
+    assert delivered.sources["behind/log.csv"].duplicate_of == "behind"
+
+
 def _live(*logdirs: Path) -> Delivered:
     live = Live(*logdirs)
     live.after(10)

@@ -56,6 +56,18 @@ class LogBeginning(NamedTuple):
         return not self.tags
 
 
+class LogParts(NamedTuple):
+    """The first and the newest values of a log."""
+
+    beginning: LogBeginning
+    end: LogBeginning
+
+    @property
+    def tags(self) -> set[str]:
+        """The tags that are known of it."""
+        return {*self.beginning.tags, *filter(_is_distinctive, self.end.tags)}
+
+
 def sample(known: Format, file: File) -> LogBeginning:
     """Read the beginning of a log with a separate reader. Raises OSError."""
     log = known.open(file.path)
@@ -248,6 +260,31 @@ def _new_values(log: LogBeginning) -> Iterator[NDArray[np.float64]]:
     """The values of each row that are not in the row before: constants agree between different runs."""
     rows = [row for _, row in sorted(log.rows.items())]
     return (np.setdiff1d(row, before, assume_unique=True) for before, row in pairwise(rows))
+
+
+def covers(one: LogParts, other: LogParts, late: int = 0) -> bool:
+    """Whether a log has every tag, step and value that is known of another one with the same values.
+
+    late: so many steps at the end of the other may be missing, as one of two logs is written first.
+    """
+    ends = sorted(other.end.rows)
+    if not one.tags >= other.tags or min(one.beginning.rows) > min(other.beginning.rows):
+        return False
+    if one.end.rows and sum(step > max(one.end.rows) for step in ends) > late:
+        return False
+    return not (_lacks(one.beginning, other.beginning) or _lacks(one.end, other.end))
+
+
+def _lacks(one: LogBeginning, other: LogBeginning) -> bool:
+    """Whether a log lacks values of another one at steps read of both, but for the last of these."""
+    if not (one.rows and other.rows):
+        return False
+    first, last = max(min(one.rows), min(other.rows)), min(max(one.rows), max(other.rows))
+    return any(
+        step not in one.rows or len(one.rows[step]) < len(values)
+        for step, values in other.rows.items()
+        if first <= step < last
+    )
 
 
 def has_less_than_table(one: LogBeginning, other: LogBeginning) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from rltui.logs.discovery import duplicate_logs, kept_evaluations
 from rltui.logs.discovery.duplicate_logs import (
     LogBeginning,
+    LogParts,
     distance,
     has_less_than_console,
     has_less_than_table,
@@ -334,9 +335,33 @@ class RunAssignment:
             begin, its_begin = min(sample.rows), min(its.rows)
         elif not related and not copy and self._same_end(log, other, calls) is False:
             return None  # trainings with one seed, whose policies were the same in the beginning
+        misnamed = [duplicate_logs.is_misnamed(log.format.name, each.found.name) for each in (log, other)]
+        if copy and misnamed[0] != misnamed[1]:
+            return self._richest(log, other, calls)
         if beside and begin == its_begin:
             begin, its_begin = int(has_less_than_table(sample, its)), int(has_less_than_table(its, sample))
         return other if _order(other, its_begin) < _order(log, begin) else log
+
+    def _richest(self, log: LogFile, other: LogFile, calls: Calls) -> LogFile | None:
+        """The log that has all of the other one with the same values; None if each has more in some respect.
+
+        If they have the same, it is the one that is named as logs of their format are.
+        """
+        parts, its = self._begin_and_end(log, calls), self._begin_and_end(other, calls)
+        if parts is None or its is None:
+            return None
+        for late in (0, 1):  # one of them may be written first
+            more, less = (duplicate_logs.covers(*pair, late) for pair in ((parts, its), (its, parts)))
+            if more and less:
+                return min(log, other, key=lambda each: _order(each, 0))
+            if more or less:
+                return log if more else other
+        return None
+
+    def _begin_and_end(self, log: LogFile, calls: Calls) -> LogParts | None:
+        """The beginning and the end of a log; None if it cannot be read."""
+        sample, end = self._sample(log, calls), _read(log, duplicate_logs.ending, calls)
+        return LogParts(sample, end) if sample and end else None
 
     def _near(
         self, found: FoundFile, known: Format, is_candidate: Callable[[LogFile], bool]
