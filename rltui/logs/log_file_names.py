@@ -44,6 +44,7 @@ class LogFileNames(NamedTuple):
     plain_folders: frozenset[str]
     worker_words: frozenset[str]
     monitor_words: frozenset[str]
+    monitor_kinds: frozenset[str]
     rank_folder: Pattern
     rank_file: Pattern
     tracker_endings: tuple[str, ...]

@@ -60,7 +60,10 @@ def test_workers_of_one_training_are_one_run(tmp_path: Path) -> None:
     assert len(steps) == sum(map(len, LENGTHS))
 
 
-@pytest.mark.parametrize("word", ["env_", "monitor-", "rank", "Worker"])
+@pytest.mark.parametrize(
+    "word",
+    ["env_", "monitor-", "rank", "Worker", "train_env_", "sub_env_", "sim_", "vec_", "agent_", "game_", "w"],
+)
 def test_workers_may_have_a_word_before_their_rank(tmp_path: Path, word: str) -> None:
     """The same training under other names is the same run; monitors of two words for workers stay apart."""
     workers(tmp_path / "plain")
@@ -74,7 +77,10 @@ def test_workers_may_have_a_word_before_their_rank(tmp_path: Path, word: str) ->
     assert len(_runs(tmp_path / "named")) == len(LENGTHS) + 2
 
 
-@pytest.mark.parametrize("word", ["seed_", "lr-", "run", "trial_", "agent", "node_", "env_seed_", "ppo_env-"])
+@pytest.mark.parametrize(
+    "word",
+    ["seed_", "lr-", "run", "trial_", "node_", "env_seed_", "ppo_env-", "eval_env_", "train_seed_", "train_"],
+)
 def test_monitors_of_seeds_and_settings_stay_apart(tmp_path: Path, word: str) -> None:
     """Trainings that one script starts at once keep pace like workers: only a word for those joins them."""
     workers(tmp_path, word=word)

@@ -25,7 +25,7 @@ from rltui.logs.log_file_names import is_events, is_plain, names
 
 NO_OPS = 30  # highest number of steps of an Atari reset, which may be counted (Machado et al., JAIR 61, 2018)
 _NAME = regex(
-    r"(?:\A|.*/)(?:(?P<group>\d+\.)|(?P<word>[A-Za-z]+)[_-]?)?(?P<rank>\d+)\.monitor\.csv\Z",
+    r"(?:\A|.*/)(?:(?P<group>\d+\.)|(?P<word>(?:(?P<kind>[A-Za-z]+)[_-])?(?P<worker>[A-Za-z]+))[_-]?)?(?P<rank>\d+)\.monitor\.csv\Z",
     re.DOTALL,
 )
 _MIN_READ = 64 << 10  # bytes of one file in one call
@@ -132,8 +132,11 @@ MONITORS = Container(lambda place: _named(place) is not None, _parts)
 def _named(path: str) -> re.Match[str] | None:
     """The parts of the name of a monitor file of a worker; None for others, such as of seeds and settings."""
     match = _NAME.match(path)
-    word = match["word"] if match is not None else None
-    return match if word is None or word.lower() in names().monitor_words else None
+    if match is None or match["word"] is None:
+        return match
+    kind, worker = (match["kind"] or "").lower(), match["worker"].lower()
+    known = worker in names().monitor_words and (not kind or kind in names().monitor_kinds)
+    return match if known else None
 
 
 def _has_run(listed: Sequence[str]) -> bool:
