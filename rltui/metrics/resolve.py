@@ -185,8 +185,9 @@ class MetricNames:
                 if vote is not None and not vote[0].entry.canonical.startswith("validation."):
                     return _Guess(vote[0]._replace(held_out=True), vote[1], True)
         for prefix in self._conventions.training:
-            if tag.startswith(prefix) and len(tag) > len(prefix):
-                vote = self._known.vote(tag[len(prefix) :], wild=wild)
+            bare = tag[len(prefix) :] if tag.startswith(prefix) else ""
+            if bare and (known_as := self._known.words.below([prefix[:-1]], bare)):
+                vote = self._known.vote(known_as, wild=wild)
                 if vote is not None:
                     return _Guess(*vote, False)
         for other in self._fallback:

@@ -699,6 +699,16 @@ def test_a_word_of_another_meaning_leaves_a_name_unknown(tag: str) -> None:
         ("global/steps", None, ""),
         ("learner/steps", None, ""),
         ("a2c/rollout/steps", None, ""),
+        ("global/kl", None, ""),
+        ("global/mean_kl", None, ""),
+        ("global/approx_kl", "policy.approx_kl", "global"),
+        ("ppo/train/kl", "policy.approx_kl", "ppo train"),
+        ("a2c/train/kl", "policy.approx_kl", "a2c train"),
+        ("dqn/training/kl", None, ""),
+        ("ppo/train/loss", "optimizer.loss", "ppo"),
+        ("train/kl", "policy.kl_ref", ""),
+        ("train/time", None, ""),
+        ("ppo/train/time", None, ""),
     ],
 )
 def test_a_section_may_change_what_a_name_means(tag: str, canonical: str | None, part: str) -> None:

@@ -139,6 +139,7 @@ class WordTable(NamedTuple):
     containers: frozenset[str] = frozenset()  # what holds a history, as the last word of its name
     sections: frozenset[str] = frozenset()  # of names, that say which part of a loop wrote them
     algorithms: frozenset[str] = frozenset()  # the same, of documents that compare several
+    training: frozenset[str] = frozenset()  # sections below these that name the phase of a loop
     below: tuple[BelowTable, ...] = ()
     apart: Mapping[str, frozenset[str]] = {}  # word -> words next to which it means nothing by itself
     roles: frozenset[str] = frozenset()  # parts of an agent, as the first section of names

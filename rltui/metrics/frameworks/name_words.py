@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from rltui.common.regex import regex
@@ -77,11 +77,25 @@ class NameWords:
             sections.append(first)
             name = rest
             first, slash, rest = name.partition("/")
-        for below in self._table.below if sections else ():
+        if not sections:
+            return name, name
+        bare = rest if slash and first in self._table.training else name
+        known_as = self.below(sections, bare) if self._means_below(sections, bare) else ""
+        return (name, name) if known_as == bare else (bare, known_as)
+
+    def below(self, sections: Sequence[str], name: str) -> str:
+        """What a name below sections is called alone if it means the same; empty if nobody knows."""
+        for below in self._table.below:
             known = name in below.names or name in below.unknown
             if known and not (below.sections and below.sections.isdisjoint(sections)):
-                return name, below.names.get(name, "")
-        return name, name
+                return below.names.get(name, "")
+        return name
+
+    def _means_below(self, sections: Sequence[str], name: str) -> bool:
+        """Whether a name of one word, or the mean of it, is not apart from these sections."""
+        words = [word for word in self._split(name) if word not in self._table.averages]
+        only = self._words.get(words[0], "") if len(words) == 1 else ""
+        return self._table.apart.get(only, frozenset()).isdisjoint(sections)
 
     def below_role(self, label: str, rest: str) -> str:
         """`critic/loss` of the label `critic_1` and the rest `loss`; empty if the label names no role."""
