@@ -533,6 +533,31 @@ def test_returns_of_a_training_are_not_its_evaluations(tmp_path: Path) -> None:
     assert sorted(once(tmp_path).runs()) == ["other", "tb/PPO_1"]
 
 
+@pytest.mark.parametrize(
+    ("logged", "runs"),
+    [
+        (_CLIMB, ["tb"]),
+        ({**_CLIMB, 3_000: 3_000 / 8}, ["other", "tb"]),
+        ({step: step / 9 for step in (500, 1_000, 1_500)}, ["other", "tb"]),
+        (_FAILING, ["other", "tb"]),
+    ],
+    ids=["same", "one_differs", "few", "constant"],
+)
+def test_evaluations_may_have_any_name_in_the_log(
+    tmp_path: Path, logged: dict[int, float], runs: list[str]
+) -> None:
+    """A series of a log without names of evaluations is them if it agrees at all steps with enough values."""
+    said = [
+        {"time/total_timesteps": step, "loss": 1 / step, "mean_reward": value, "mean_ep_length": 200.0}
+        for step, value in logged.items()
+    ]
+    table = "".join(",".join(map(str, row.values())) + "\n" for row in said)
+    write(tmp_path / "tb/progress.csv", ",".join(said[0]) + "\n" + table)
+    _keep_evaluations(tmp_path / "other/evaluations.npz", _FAILING if logged is _FAILING else _CLIMB)
+    for delivered in (once(tmp_path), _live(tmp_path)):
+        assert sorted(delivered.runs()) == runs
+
+
 def test_evaluations_at_the_beginning_of_a_long_log_count(tmp_path: Path) -> None:
     """Trainings whose last evaluations are equal are told apart by their first ones."""
     every = range(500, 500_500, 500)

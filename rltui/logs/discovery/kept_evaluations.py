@@ -3,7 +3,8 @@
 EvalCallback of Stable-Baselines3 writes the mean of each evaluation to the log of the training, and the
 episodes to `evaluations.npz` in a folder of its choice. Evaluations are few, and those of trainings that fail
 alike, or solve their task, are equal. So they are of one training only if they vary, and agree at all steps
-that both logs have evaluated.
+that both logs have evaluated. A log may call its evaluations anything: where no name says what it is, a
+series that agrees in the same way is enough.
 """
 
 from __future__ import annotations
@@ -36,6 +37,18 @@ def evaluations(known: Format, file: File) -> Evaluations:
         rows = zip(batch.tag.tolist(), batch.step.tolist(), batch.value.tolist(), strict=True)
         for at, step, value in rows:
             found.setdefault(held_out[at], {}).setdefault(step, []).append(value)
+    return found
+
+
+def series_at(known: Format, file: File, kept: Evaluations) -> Evaluations:
+    """All series at the beginning and the end of a log, at the steps of these evaluations. Raises OSError."""
+    steps = sorted({step for column in kept.values() for step in column})
+    found: Evaluations = {}
+    for batch in _batches(known, file):
+        near = batch.where(np.isin(batch.step, steps) & np.isfinite(batch.value))
+        rows = zip(near.tag.tolist(), near.step.tolist(), near.value.tolist(), strict=True)
+        for at, step, value in rows:
+            found.setdefault(batch.tags[at], {}).setdefault(step, []).append(value)
     return found
 
 
@@ -74,6 +87,16 @@ def are_repeated(kept: Evaluations, logged: Evaluations) -> bool | None:
             return False
         told |= hits > 0 and _differ([value for value, _ in common])
     return True if told else None
+
+
+def are_a_series(kept: Evaluations, logged: Evaluations) -> bool:
+    """Whether a series has the values of these evaluations at all steps of both, and enough of them."""
+    for column in kept.values():
+        for its in logged.values():
+            common = _common(column, its)
+            if _differ([value for value, _ in common]) and all(_has(row, value) for value, row in common):
+                return True
+    return False
 
 
 def _common(column: dict[int, list[float]], its: dict[int, list[float]]) -> Column:

@@ -445,7 +445,10 @@ class RunAssignment:
         if not own or not kept_evaluations.vary(own):
             return False
         its = _read(main, kept_evaluations.evaluations, calls)
-        return its is not None and kept_evaluations.are_repeated(own, its) is True
+        if its:
+            return kept_evaluations.are_repeated(own, its) is True
+        every = _read(main, lambda known, file: kept_evaluations.series_at(known, file, own), calls)
+        return every is not None and kept_evaluations.are_a_series(own, every)
 
     def _sample(self, log: LogFile, calls: Calls) -> LogBeginning | None:
         """The beginning of a log; read again if the log has grown and it was incomplete."""
