@@ -35,8 +35,13 @@ def y_ticks(
         steps = [time * seconds for time in times]
     if len(steps) < 2:
         steps = round_steps(low, high, count)
+    if not 0 < high - low < math.inf:
+        return [(at, format_plain(at, 3)) for at in dict.fromkeys((low, high))]
+    if len(steps) < 2:  # a small chart, whose range begins and ends between round values
+        finer = (round_steps(low, high, count + more) for more in (1, 2, 3))
+        steps = next((each for each in finer if len(each) > 1), steps)
     if len(steps) < 2:
-        return [(at, format_plain(at, 3)) for at in (low, high)]
+        return _labelled(_round_values(low, high), unit, LABEL_CELLS, high - low)
     size = max(abs(low), abs(high))
     decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
     if size >= 1e5 or (size < 1 and decimals > 5):

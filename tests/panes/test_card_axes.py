@@ -136,7 +136,8 @@ def test_a_label_is_true_to_its_value(unit: str, exponent: int) -> None:
                 low, high = sorted(
                     (sign * begin * 10.0**exponent, sign * begin * (1 + wide) * 10.0**exponent)
                 )
-                for found in (few_ticks(low, high, unit), y_ticks((low, high), 5, unit=unit)):
+                large = [y_ticks((low, high), count, unit=unit) for count in (2, 3, 5)]
+                for found in (few_ticks(low, high, unit), *large):
                     for at, text in found:
                         assert len(text) <= 8 and low - (high - low) / 50 <= at <= high + (high - low) / 50
                         assert abs(said(text, unit) - at) <= 0.02 * (high - low), (low, high, text)
@@ -158,6 +159,19 @@ def test_small_ranges_have_the_ticks_that_can_be_written(
 ) -> None:
     """Round values that fit with all of their digits; none where all values have too many."""
     assert [text for _, text in few_ticks(low, high, unit)] == texts
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        (305.556, 306.309, ["305.6", "305.8", "306.0", "306.2"]),
+        (11.0, 19.0, ["12", "14", "16", "18"]),
+        (7.0, 7.0, ["7.00"]),
+    ],
+)
+def test_a_low_chart_has_the_ticks_of_its_range(low: float, high: float, texts: list[str]) -> None:
+    """A range with fewer than two round values has those at finer steps, not its ends."""
+    assert [text for _, text in y_ticks((low, high), 2)] == texts
 
 
 # ---- a card
