@@ -108,7 +108,7 @@ def format_bytes(size: float) -> str:
     if power > largest:  # a number that means "unknown"
         return f"{_scientific(size, 1)} B"
     value = size / 1000**power
-    return f"{value:.{int(power > 0 and value < 9.95)}f} {_BYTES[power]}"
+    return _without_minus_zero(f"{value:.{int(power > 0 and value < 9.95)}f} {_BYTES[power]}")
 
 
 _BYTES = ("B", "kB", "MB", "GB", "TB", "PB", "EB")

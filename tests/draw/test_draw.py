@@ -224,7 +224,8 @@ def test_a_step_that_does_not_fit_gets_a_letter() -> None:
     ("size", "text"),
     [(0, "0 B"), (999, "999 B"), (999.6, "1.0 kB"), (1_000, "1.0 kB"), (9_960, "10 kB"), (20_140, "20 kB"),
      (999_499, "999 kB"), (999_500, "1.0 MB"), (4_210_000, "4.2 MB"), (64 << 20, "67 MB"), (4e9, "4.0 GB"),
-     (1e18, "1.0 EB"), (2**64 - 1, "18 EB"), (9.999e20, "1e21 B"), (math.inf, "+Inf")],
+     (1e18, "1.0 EB"), (2**64 - 1, "18 EB"), (9.999e20, "1e21 B"), (math.inf, "+Inf"), (-1e-9, "0 B"),
+     (-12, "-12 B")],
 )  # fmt: skip
 def test_sizes_take_six_cells_in_decimal_units(size: float, text: str) -> None:
     """A size is whole from ten of its unit on, never a thousand of a unit, and any number is one."""
