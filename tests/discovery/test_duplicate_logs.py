@@ -93,6 +93,17 @@ def test_the_richest_log_wins_whatever_its_name(tmp_path: Path) -> None:
             assert len(delivered.points[table]) == 240 and not delivered.points[lines]
 
 
+def test_the_longer_of_two_logs_without_steps_wins(tmp_path: Path) -> None:
+    """Rows without steps are all read, though the end of a long log does not count them."""
+    lines = [json.dumps(values) + "\n" for _, values in rows(1, range(6_000))]
+    for folder, written in (("same", 6_000), ("less", 4_000)):
+        write(tmp_path / folder / "log.csv", "".join(lines))
+        write(tmp_path / folder / "metrics.jsonl", "".join(lines[:written]))
+    delivered = once(tmp_path)
+    assert len(delivered.points["less/log.csv"]) == len(delivered.points["same/metrics.jsonl"]) == 24_000
+    assert not (delivered.points["same/log.csv"] or delivered.points["less/metrics.jsonl"])
+
+
 def test_logs_that_each_have_more_are_both_read(tmp_path: Path) -> None:
     """No point is lost where one of two logs of a training ends later, and the other has more in another way.
 

@@ -61,6 +61,7 @@ class LogParts(NamedTuple):
 
     beginning: LogBeginning
     end: LogBeginning
+    size: int  # bytes
 
     @property
     def tags(self) -> set[str]:
@@ -265,8 +266,11 @@ def _new_values(log: LogBeginning) -> Iterator[NDArray[np.float64]]:
 def covers(one: LogParts, other: LogParts, late: int = 0) -> bool:
     """Whether a log has every tag, step and value that is known of another one with the same values.
 
-    late: so many steps at the end of the other may be missing, as one of two logs is written first.
+    late: so many steps at the end of the other may be missing, as one of two logs is written first. Rows
+    without steps are not counted at the end of a log: of two with the same tags the longer one has more.
     """
+    if one.beginning.counted or other.beginning.counted:
+        return one.tags == other.tags and one.size >= other.size
     ends = sorted(other.end.rows)
     if not one.tags >= other.tags or min(one.beginning.rows) > min(other.beginning.rows):
         return False

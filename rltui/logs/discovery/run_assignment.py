@@ -361,7 +361,7 @@ class RunAssignment:
     def _begin_and_end(self, log: LogFile, calls: Calls) -> LogParts | None:
         """The beginning and the end of a log; None if it cannot be read."""
         sample, end = self._sample(log, calls), _read(log, duplicate_logs.ending, calls)
-        return LogParts(sample, end) if sample and end else None
+        return LogParts(sample, end, log.size) if sample and end else None
 
     def _near(
         self, found: FoundFile, known: Format, is_candidate: Callable[[LogFile], bool]
