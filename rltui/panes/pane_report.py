@@ -17,6 +17,7 @@ from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings
 
 COLUMNS = 60  # resolution of the curve that goes with a row
+JSON_NAMES = {"in_sentence": "told"}  # of fields that programs know by another name
 
 
 class PaneReport(NamedTuple):
@@ -69,12 +70,14 @@ def as_record(report: PaneReport) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """Named tuples, at any depth, as mappings of their fields."""
+    """Named tuples, at any depth, as mappings of their fields, by their names in JSON."""
     if not isinstance(value, tuple):
         return value
     plain = [_plain(item) for item in value]
     fields = getattr(value, "_fields", None)
-    return plain if fields is None else dict(zip(fields, plain, strict=True))
+    if fields is None:
+        return plain
+    return dict(zip((JSON_NAMES.get(name, name) for name in fields), plain, strict=True))
 
 
 def _row(row: Row, shown: PaneView) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The answer of a pane: the same classes for all panes, so that each output format handles them alike.
 
-The names of classes' fields are those of the JSON output.
+The names of classes' fields are those of the JSON output, on which programs rely. One that is renamed here
+keeps its name there by `pane_report.JSON_NAMES`.
 """
 
 from __future__ import annotations
