@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,6 +35,7 @@ SMALL_PART = 20  # of a run's steps, or of their interval: two columns of a char
 LATE_INTERVALS = 2  # between points of a tag, since the last one of which it has not stopped
 BEFORE_ALL_STEPS = -(1 << 63)  # nothing was logged by then, as far as is known
 Logged = Series | HistogramSeries  # what was logged under a tag
+_LAST_STEPS: WeakKeyDictionary[Run, tuple[int, int]] = WeakKeyDictionary()  # see `RunAtStep._last_step`
 
 
 def span_of(run: Run) -> tuple[int, int]:
@@ -70,10 +72,22 @@ class RunAtStep:
         """Whether nothing that counts the run's steps is beyond a step, in the part that was read."""
         if self.run.read_until is not None and step >= self.run.read_until:
             return True
-        return step >= self.span[1] and not any(
-            series.last_step is not None and series.last_step > step and not self.has_own_axis(series)
-            for series in self.run.series.values()
-        )
+        return step >= self.span[1] and step >= self._last_step()
+
+    def _last_step(self) -> int:
+        """The highest step of the tags that count the run's steps; found once for each version of the run.
+
+        It reads every tag, and each frame of a run that is paused at its end asks for it several times.
+        """
+        known = _LAST_STEPS.get(self.run)
+        if known is None or known[0] != self.run.version:
+            last = self.span[1]
+            for series in self.run.series.values():
+                end = series.last_step
+                if end is not None and end > last and not self.has_own_axis(series):
+                    last = end
+            known = _LAST_STEPS[self.run] = self.run.version, last
+        return known[1]
 
     def step_of(self, series: Logged) -> tuple[bool, int | None]:
         """Whether a series has an axis of its own, and the step shown on its axis; None is now."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import timeit
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from rltui.cli.reading.evaluation import evaluate_runs
+from rltui.config import Config
 from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.answers.values.distributions import logged_ridges
@@ -19,8 +21,10 @@ from rltui.screen.input import navigation
 from rltui.screen.start import build
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
+from rltui.session.time_travel import RunAtStep
 from tests.support.logs import tfwriter
 from tests.support.logs.live_logs import write, write_rows
+from tests.support.runs.deliveries import delivery
 from tests.support.screen.screens import screen_of
 
 ROUNDS, STRIDE, SECONDS = 200, 1_000, 10.0
@@ -224,3 +228,27 @@ def test_few_epochs_have_an_axis_of_their_own(tmp_path: Path, rounds: Sequence[i
     view = Session.load([tmp_path]).runs["run"]
     (row,) = rows_of(view, ["info/update_step"])
     assert row.own_axis is own
+
+
+def test_the_last_step_of_a_run_of_many_tags_is_found_once(tmp_path: Path) -> None:
+    """A frame at the last step asks for the run as of it several times: its tags are read only once."""
+    rows = [{"step": step, **{f"own/{at}": 1.0 for at in range(1_000)}} for step in range(3)]
+    write_rows(tmp_path / "metrics.jsonl", rows)
+    run = Session.load([tmp_path]).ordered()[0].run
+
+    def shortest(ask: Callable[[], object]) -> float:
+        return min(timeit.repeat(ask, number=1, repeat=30))
+
+    of_tags = shortest(lambda: [series.last_step for series in run.series.values()])
+    assert RunAtStep(run, 2).at_step is None and RunAtStep(run, 1).at_step == 1
+    assert shortest(lambda: RunAtStep(run, 2)) < of_tags / 4
+
+
+def test_a_run_that_goes_on_has_a_later_last_step() -> None:
+    """What was its last step is an earlier one as soon as a tag that counts its steps is beyond it."""
+    session = Session(Config())
+    session.apply([delivery([("loss", step, 1.0) for step in range(30)])])
+    run = session.ordered()[0].run
+    assert RunAtStep(run, 29).at_step is None
+    session.apply([delivery([("loss", step, 1.0) for step in range(30, 40)])])
+    assert RunAtStep(run, 29).at_step == 29 and RunAtStep(run, 39).at_step is None
