@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Literal
 
 from rltui.common.named_tuple import NamedTuple
 from rltui.common.problem import Severity
@@ -25,6 +25,7 @@ HPARAM = "hparam"  # of the rules that settings make, see `joint_firings.hparam_
 NON_FINITE = "non-finite"  # see `rltui.rules.kinds.non_finite`
 _COURSES = ("trend", "flat", "best", "above-start", "gained")  # kinds for the course of a series
 _OF_SIZE = ("spike", "outlier", "flips")  # kinds that judge the size of values
+LOGGED = "logged"  # a kind that holds from the first value on
 RECORDING = "recording"  # severity of a rule that others refer to and that is never shown
 UNLESS_LOGGED = MapField(ListField(TextField(), single=True))
 # Metric -> those of which one is judged instead, if it is logged.
@@ -242,6 +243,9 @@ class Symptom(NamedTuple):
     together: float = 0.0  # onsets must lie within this share of the run; 0: any
     leads: float = 0.0  # share of the run by which the first group, the cause, may begin after the others
     begins_last: bool = False  # begins with the last of its groups: the others alone are harmless
+    # The value of the first group in the message: the newest one, that at its onset, or that at the onset of
+    # the first of the other groups. A cause goes on changing after its effect.
+    value_at: Literal["end", "onset", "effect"] = "end"
     run_over: bool = False  # only of whole runs that are over, and left out where a warning says the cause
 
     def covers(self, rule: str) -> bool:

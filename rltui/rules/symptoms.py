@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rltui.common.problem import SEVERITIES, Severity
 from rltui.metrics.glossary_files import glossary
 from rltui.rules.finding import RANK, Finding
-from rltui.rules.rule import HPARAM, NON_FINITE, Symptom
+from rltui.rules.rule import HPARAM, LOGGED, NON_FINITE, Symptom
 from rltui.rules.rule_messages import symptom_finding
 from rltui.rules.rule_states.firing import FiringState, Groups, held_since
 from rltui.rules.rule_states.joint_firings import Firing
@@ -82,7 +82,7 @@ def _evidence(
     symptom: Symptom, held: Sequence[Sequence[Firing]], covered: Sequence[Firing]
 ) -> tuple[list[Firing], int]:
     """The firings that make up a symptom and those that it explains, and the step since which it holds."""
-    held = [_of_series(part) for part in held]
+    held = _with_value_told(symptom, [_of_series(part) for part in held])
     parts = [firing for part in held for firing in part]
     covered = [each for each in covered if each.rule.severity != SEVERITIES[0]]
     if symptom.together:
@@ -98,6 +98,19 @@ def _evidence(
 def _of_series(part: Sequence[Firing]) -> Sequence[Firing]:
     """A group without settings, if series say the same: the series has a step of its own and a curve."""
     return [firing for firing in part if firing.rule.kind != HPARAM] or part
+
+
+def _with_value_told(symptom: Symptom, held: list[Sequence[Firing]]) -> list[Sequence[Firing]]:
+    """The groups; the firing that the message quotes has the value that it had at the step of `value_at`."""
+    first, *others = held[0]
+    value = first.opening
+    if symptom.value_at == "effect" and first.rule.kind != HPARAM:
+        effects = [each.since_step for part in held[1:] for each in part if each.rule.kind != LOGGED]
+        later = [since for since in effects if since >= first.since_step]
+        value = first.ticks.value_of(min(later)) if later else value
+    if symptom.value_at == "end" or math.isnan(value):
+        return held
+    return [(first._replace(value=value), *others), *held[1:]]
 
 
 def _severity(symptom: Symptom, held: Sequence[Sequence[Firing]], state: FiringState) -> Severity:

@@ -193,6 +193,55 @@ def test_evidence_on_a_ratio_names_both_series() -> None:
     assert ratio in from_json(as_json(told)).evidence
 
 
+def _rate_told(rates: np.ndarray, kl_from: int, symptom: str) -> tuple[str, list[float | None]]:
+    """A symptom of a run whose KL and return break at a step: its message, and the evidence of the rate."""
+    noise = np.random.default_rng(20).normal(size=120)
+    kl = 0.01 + 0.001 * noise
+    kl[kl_from:] += 5
+    returns = np.linspace(20, 200, 120) + noise
+    returns[kl_from + 1 :] = (20 + 2 * noise)[kl_from + 1 :]
+    series = {
+        "optimizer.learning_rate": rates, "policy.approx_kl": kl, "reward.episode_return.mean": returns,
+        "policy.entropy": np.where(np.arange(120) < kl_from + 4, 0.69 + 0.001 * noise, 1e-4),
+    }  # fmt: skip
+    told = next(each for each in evaluator_of(series).findings() if each.id == symptom)
+    (rate,) = [each for each in told.evidence if each.canonical == "optimizer.learning_rate"]
+    return told.message, [rate.before, rate.now]
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        np.r_[np.full(50, 3e-4), np.geomspace(3e-2, 3e-5, 70)],  # a restart, and the decay after it
+        np.r_[np.full(50, 3e-4), np.full(30, 3e-2), np.full(40, 0.5)],
+        np.r_[np.full(50, 3e-4), np.full(20, 3e-2), np.full(50, 3e-4)],
+    ],
+    ids=["decays", "rises-again", "goes-back"],
+)
+def test_a_raised_learning_rate_is_that_of_the_step_at_which_it_was_raised(rates: np.ndarray) -> None:
+    """What the schedule does after the training has broken is not what broke it."""
+    message, evidence = _rate_told(rates, 51, "learning-rate-blow-up")
+    assert "was raised from 3.00e-4 to 0.03 at step 51," in message
+    assert evidence == pytest.approx([3e-4, 3e-2])
+
+
+@pytest.mark.parametrize(
+    ("rates", "kl_from", "symptom"),
+    [
+        (np.linspace(0.5, 0.06, 120), 15, "learning-rate-too-high"),
+        (np.linspace(0, 0.5, 120), 30, "learning-rate-crash"),
+    ],
+    ids=["falls", "rises"],
+)
+def test_a_learning_rate_that_is_too_high_is_that_at_which_training_broke(
+    rates: np.ndarray, kl_from: int, symptom: str
+) -> None:
+    """A hundredth of it is advised: of a rate that falls to nothing the newest one is no measure."""
+    message, evidence = _rate_told(rates, kl_from, symptom)
+    assert message.startswith(f"A learning rate of {format_short(rates[kl_from])} is far above ")
+    assert evidence[1] == pytest.approx(rates[kl_from])
+
+
 def test_evidence_that_came_back_is_told_by_its_worst_level() -> None:
     """A reward that crashed and is as high as before says how low it was beside what it is now."""
     reward = np.concatenate((RISE[:120], flat(0.1, 76), flat(0.9, 4)))

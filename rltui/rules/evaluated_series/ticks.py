@@ -206,6 +206,11 @@ class Ticks:
         last = self.value[max(0, self.n - window) : self.n]
         return median(np.abs(last) if of_size else last)
 
+    def value_of(self, step: int) -> float:
+        """The tick that a step lies in, or the last one before it; NaN before the first."""
+        at = int(np.searchsorted(self.first[: self.n], step, "right")) - 1
+        return float(self.value[at]) if at >= 0 else math.nan
+
     def level_at(self, step: int, window: int = 8) -> float:
         """Median of the last ticks that end at or before a step; NaN without ticks."""
         end = int(np.searchsorted(self.last[: self.n], step, "right"))

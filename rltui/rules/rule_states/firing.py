@@ -394,7 +394,7 @@ def _firing(state: RuleState | UserRuleState, period: ActivePeriod) -> Firing | 
     return Firing(
         rule, state.ticks, period.since_step, period.value, period.limit, period.before,
         _severity(state, period), period.worst, period.worst_step, period.held_from,
-        period.upward,
+        period.upward, period.opening,
     )  # fmt: skip
 
 

@@ -55,6 +55,7 @@ class Firing(NamedTuple):
     worst_step: int = 0
     held_step: int = 0  # the first step at which it was known, if that is not `since_step`
     upward: bool = True  # whether high values are bad
+    opening: float = np.nan  # of the values while it fires the first one
 
 
 def hparam_firing(condition: HParamCondition, entry: HParam, begin: int) -> Firing:

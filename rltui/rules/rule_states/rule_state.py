@@ -40,6 +40,7 @@ class ActivePeriod:
     beyond: float = np.nan  # how bad that is, see `ConditionStates.beyond`
     worst_step: int = 0
     upward: bool = True  # whether high values are bad
+    opening: float = np.nan  # the value with which it began, while `value` is the newest one
     held_from: int = 0  # step of the first tick at which the condition held
     held_until: int = 0  # likewise of the last one; of a latched rule, at which its value had not recovered
     firing: bool = False
@@ -117,6 +118,9 @@ class RuleState:
             period.preceding = preceding
             period.held_from = int(ticks.last[int(window.at[first])])
             period.upward = states.upward
+            # A tick of several points may begin before the onset: then that after it, if it is farther away.
+            values = ticks.value[began : began + (1 if ticks.stride == 1 else 2)]
+            period.opening = float(values.max() if states.upward else values.min())
         period.value, period.seen = float(states.value[last]), serial
         period.held_until = int(ticks.last[int(window.at[last])])
         beyond = states.beyond
