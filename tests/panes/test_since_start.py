@@ -145,3 +145,28 @@ def test_the_start_of_a_run_that_breaks_at_once_is_that_before_it_broke() -> Non
     assert before == pytest.approx(0.125)
     found = answer_of(view, "reward")
     assert found is not None and "Score is 0, down from 0.125 at the start" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("pane", "tag", "before", "after"),
+    [
+        ("policy", "train/loss", np.geomspace(2, 0.05, 20), np.geomspace(0.05, 1.2, 15)),
+        ("lengths", "completions/mean_length", np.linspace(20, 60, 25), np.linspace(60, 10, 8)),
+    ],
+    ids=["lowest", "highest"],
+)
+def test_an_extreme_before_an_onset_is_no_start(
+    pane: str, tag: str, before: np.ndarray, after: np.ndarray
+) -> None:
+    """A loss that fell from 2 to 0.05 and rose to 1.2 in the first tenth was not 0.05 in the mean of it."""
+    extreme, now = before[-1], after[-1]
+    course = np.concatenate((before, np.full(10, extreme), after))
+    values = noisy([*course, *[now] * (600 - len(course))], 0.001)
+    view = run({tag: values}, steps=600, others={})
+    told = [one.before for each in view.evaluator.findings() for one in each.evidence if one.tag == tag]
+    assert told == [pytest.approx(extreme, rel=0.02)]
+    found = answer_of(view, pane)
+    assert found is not None and " at the start" in found.sentence
+    (start,) = re.findall(r"from ([\d.]+)(?: tokens)? at the start", found.sentence)
+    change = since_start(RunValues(view), tag)
+    assert change is not None and float(start) == pytest.approx(change.start, rel=0.01)

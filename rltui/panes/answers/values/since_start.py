@@ -31,6 +31,7 @@ class SinceStart(NamedTuple):
     lowest_step: where these begin, rounded to the length of an interval.
     noise: the standard deviation of a mean of an interval, from differences of neighbours, on which slow
     changes have no influence.
+    first_values: lowest and highest of the first parts of the first tenth.
     """
 
     start: float
@@ -40,6 +41,7 @@ class SinceStart(NamedTuple):
     lowest: float
     lowest_step: int
     noise: float
+    first_values: tuple[float, float]
 
     @property
     def moved(self) -> bool:
@@ -67,6 +69,15 @@ class SinceStart(NamedTuple):
         """Whether the end is about the start, and the lowest mean farther below both than noise gets."""
         below = min(self.start, self.end) - self.lowest
         return not self.moved and below > 2 * BEYOND_NOISE * self.noise
+
+    def began_at(self, level: float) -> bool:
+        """Whether its first values are about a level.
+
+        The level before an early onset may be an extreme, which it reached on the way from another start.
+        """
+        low, high = self.first_values
+        nearest = min(max(level, low), high)
+        return abs(level - nearest) <= NEAR * max(abs(level), abs(nearest))
 
     def words(self, now: float, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
         """`up from 12.3 at the start`; `steady`; empty, or said of an outcome, if noise hides a change.
@@ -117,7 +128,8 @@ def _start_in_findings(run: RunValues, tag: str, change: SinceStart) -> float | 
     """The level at the start that a finding on a tag states: a reader must not see two.
 
     That is what its message says of the start, or the level before an onset within the first tenth of the run
-    if it is farther from the end than the mean of that tenth, which has values after the onset among them.
+    if it is farther from the end than the mean of that tenth, which has values after the onset among them,
+    and if the first values say so.
     """
     first, last = run.view.run.series[tag].first_step, run.view.run.series[tag].last_step
     if run.at_step is not None or first is None or last is None:
@@ -132,7 +144,11 @@ def _start_in_findings(run: RunValues, tag: str, change: SinceStart) -> float | 
             if evidence.name == tag
             and evidence.before is not None
             and (
-                (evidence.since_step <= early and abs(evidence.before - change.end) > gap)
+                (
+                    evidence.since_step <= early
+                    and abs(evidence.before - change.end) > gap
+                    and change.began_at(evidence.before)
+                )
                 or f"{format_short(evidence.before)} at the start" in finding.message
             )
         ),
@@ -162,7 +178,8 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
     start, end = float(np.mean(means[:ENDS])), float(np.mean(means[-ENDS:]))
     early = run.in_canonical_unit(tag, series.columns(float(first), first + ENDS * width, parts).mean)
     early = early[np.isfinite(early)]
-    opening = median(early[:OPENING])
+    first_values = early[:OPENING]
+    opening = median(first_values)
     if abs(opening - start) > max(
         BEYOND_NOISE * noise, BEYOND_NOISE * _noise(early), STEADY * abs(start), abs(end - start)
     ):
@@ -170,7 +187,8 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
     (highest, best_step), (lowest, worst_step) = (
         (float(mean[at]), round(int(cut.edges[at]), digits)) for at in (best, worst)
     )
-    return SinceStart(start, end, highest, best_step, lowest, worst_step, noise)
+    opened = float(first_values.min()), float(first_values.max())
+    return SinceStart(start, end, highest, best_step, lowest, worst_step, noise, opened)
 
 
 def _noise(means: Floats) -> float:
