@@ -79,6 +79,17 @@ def test_where_a_size_is_judged_the_level_before_is_a_size_too(
     assert evidence.now == found.value == pytest.approx(-now, rel=0.1)
 
 
+def test_the_limit_of_spikes_is_of_the_level_that_is_told() -> None:
+    """Norms that grow to 200 times their usual level exceed ten times that level, not a later one."""
+    norms = np.random.default_rng(4).normal(0.17, 0.01, 400)
+    norms[100::3] = 9.0
+    norms[250:] *= 200
+    (found,) = evaluator_of({"optimizer.grad_norm": norms}, book=only("grad-spikes")).findings()
+    (evidence,) = found.evidence
+    assert evidence.before == pytest.approx(0.17, rel=0.1)
+    assert found.limit == pytest.approx(10 * evidence.before)
+
+
 def test_a_multiple_of_the_start_is_told_with_the_start() -> None:
     """What is three times as much as at the start was so much there: the level that the limit is made of."""
     climbs = [*[1.0] * 20, *np.linspace(1, 8, 40), *[8.0] * 10]

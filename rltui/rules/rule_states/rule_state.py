@@ -144,8 +144,11 @@ class RuleState:
             period.firing = True
 
     def _compare(self, period: ActivePeriod, states: ConditionStates, k: int) -> None:
-        """Update what the value is compared with, unless the rule is about a change that has been seen."""
-        if self.rule.latch:
+        """Update what the value is compared with, unless the rule is about a change that has been seen.
+
+        A limit that follows from a level of the onset, which is told, stays with it.
+        """
+        if self.rule.latch or not (states.before is None or states.before is states.limit):
             return
         period.limit = float(states.limit[k])
         if states.before is states.limit:  # of the start, which is a part of the run, as the run goes on
