@@ -233,9 +233,11 @@ class Symptom(NamedTuple):
     all: tuple[tuple[str, ...], ...]  # groups of rules; one of each must fire
     or_all: tuple[tuple[str, ...], ...] = ()  # or one of each of these groups
     explains: tuple[str, ...] = ()  # ids of findings that it explains, `*` allowed
+    repeated_by: tuple[str, ...] = ()  # ids of symptoms that tell the same fact better; it stands below them
     failures: tuple[str, ...] = ()  # ids of failures in consoles that it leads to
     none: tuple[str, ...] = ()  # none of these may fire
     info_when: tuple[str, ...] = ()  # it is only a remark while one of these fires
+    info_message: str = ""  # the message of that remark, if it is another one
     advice: str = ""
     check_next: tuple[str, ...] = ()
     pane: str = "overview"

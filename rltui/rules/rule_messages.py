@@ -187,13 +187,14 @@ def _is_within(rule: Rule, value: float, worst: float, limit: float) -> bool:
 
 def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, severity: Severity) -> Finding:
     """A symptom as a finding, with the changes of its parts as evidence, in order of step."""
+    message = (severity == SEVERITIES[0] and symptom.info_message) or symptom.message
     evidence: dict[str, Evidence] = {}
     parts = list(parts)
     words = {key: format_short(getattr(parts[0], key)) for key in ("value", "limit", "before")}
     words |= {"tag": parts[0].ticks.tag}
     words |= {"because": _fill(parts[0].rule.message, words)}
     # The part that the sentence takes its numbers from.
-    quoted = parts[0] if any(f"{{{key}}}" in symptom.message for key in ("value", "because")) else None
+    quoted = parts[0] if any(f"{{{key}}}" in message for key in ("value", "because")) else None
     parts.sort(key=lambda part: (part.since_step, part.ticks.tag))
     # Of two parts on a series, such as a crash and no gain since the first step, the one that began with it.
     for part in sorted(parts, key=lambda part: part.since_step < since):
@@ -210,7 +211,7 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, sever
         metrics=tags,
         canonical=canonical,
         since_step=since,
-        message=_fill(symptom.message, words | {"since": format_step(since)}),
+        message=_fill(message, words | {"since": format_step(since)}),
         advice=symptom.advice,
         check_next=symptom.check_next,
         title=symptom.title,

@@ -60,11 +60,23 @@ def gather(state: FiringState, single: list[Finding], *, run_over: bool = False)
         gathered.append(symptom_finding(symptom, evidence, since, severity))
         if all(part.rule.kind == NON_FINITE for part in parts):
             repeated |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
+    owner |= _same_facts([symptom for symptom, _ in found], gathered)
     return [
         finding._replace(explained_by=owner[finding.id]) if finding.id in owner else finding
-        for finding in single
+        for finding in (*single, *gathered)
         if finding.id not in repeated
-    ] + gathered
+    ]
+
+
+def _same_facts(symptoms: Sequence[Symptom], gathered: Sequence[Finding]) -> dict[str, str]:
+    """Symptoms whose fact another one of at least their severity tells, with that one."""
+    ranks = {finding.id: finding.rank for finding in gathered}
+    return {
+        symptom.id: other
+        for symptom in symptoms
+        for other in symptom.repeated_by
+        if symptom.id in ranks and ranks.get(other, -1) >= ranks[symptom.id]
+    }
 
 
 def _held(state: FiringState, run_over: bool) -> Iterator[tuple[Symptom, list[list[Firing]]]]:

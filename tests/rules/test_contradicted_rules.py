@@ -371,6 +371,22 @@ def test_a_policy_far_below_its_start_that_rises_a_little_is_a_remark(noise: np.
     assert "policy-gets-worse" in ids(evaluator_of(series)) - ids(evaluator_of(series), "warning")
 
 
+def test_a_return_that_rises_again_does_not_stay_below_its_start() -> None:
+    """The remark says that it rises, and one remark is enough for one fact."""
+    noise = np.random.default_rng(2)
+    returns = np.concatenate((np.full(30, 100.0), np.linspace(100, 20, 70), np.linspace(20, 45, 200)))
+    series = {
+        "reward.episode_return.mean": returns + 3 * noise.normal(size=300),
+        "policy.approx_kl": _around(noise, 300, 0.01, 0.1),
+    }
+    critic = {"critic.explained_variance": _around(noise, 300, 0.9, 0.02)}
+    for more, told in (({}, "on-policy-below-start"), (critic, "policy-gets-worse")):
+        found = evaluator_of(series | more).findings()
+        (remark,) = [each for each in found if each.symptom and each.explained_by is None]
+        assert (remark.id, remark.severity) == (told, "info")
+        assert "rises again" in remark.message and "stays there" not in remark.message
+
+
 OUTCOMES = ["reward.mean", "reward.episode_return.mean", "reward.success_rate"]
 
 

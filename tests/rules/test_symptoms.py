@@ -193,6 +193,13 @@ def test_evidence_on_a_ratio_names_both_series() -> None:
     assert ratio in from_json(as_json(told)).evidence
 
 
+def test_what_repeats_a_symptom_is_one() -> None:
+    """A symptom stands below others that tell the same fact: they exist, and stand below none themselves."""
+    symptoms = {symptom.id: symptom for symptom in rulebook().symptoms}
+    others = {other for symptom in symptoms.values() for other in symptom.repeated_by}
+    assert others and all(not symptoms[other].repeated_by for other in others)
+
+
 def _rate_told(rates: np.ndarray, kl_from: int, symptom: str) -> tuple[str, list[float | None]]:
     """A symptom of a run whose KL and return break at a step: its message, and the evidence of the rate."""
     noise = np.random.default_rng(20).normal(size=120)
