@@ -174,6 +174,22 @@ def test_a_pane_that_does_not_answer_its_question_says_what_changed() -> None:
     assert still.sentence == "The log does not say how many rollouts are stale, failed or discarded."
 
 
+def test_what_is_counted_at_a_step_is_no_change_of_the_pane() -> None:
+    """Fewer episodes end in 16 steps as they get longer, and a ratio of zero has not begun."""
+    ends = [int(at % 5 < (4 if at < 80 else 1)) for at in range(200)]
+    begins = [0.0] * 15 + [0.5] * 185
+    for tag, values, framework in (
+        ("train/n_collected_episodes", ends, "tianshou"),
+        ("replay/replay_ratio", begins, "dreamerv3"),
+    ):
+        view = run({tag: values}, steps=200, others={}, framework=framework)
+        (row,) = pane_view(view, "rollout", NOW).rows
+        assert row.tag == tag
+        found = answer_of(view, "rollout")
+        assert found is not None
+        assert found.sentence == "The log does not say how many rollouts are stale, failed or discarded."
+
+
 def test_a_rollout_with_its_parts_is_told_without_times_of_steps() -> None:
     """18,000 ms are 18 s: values in the unit of the metric do not get that of the key."""
     took = np.linspace(18_000, 54_000, 60)

@@ -9,6 +9,7 @@ from rltui.draw.numbers import format_value
 from rltui.panes.answers.answer import Answer
 from rltui.panes.answers.values.recent_values import RunValues, Values, level_text
 from rltui.panes.answers.values.since_start import SinceStart, since_start
+from rltui.schema.units import units
 
 MAX_TAGS = 40  # of a pane that are compared with their start, 0.1 ms each
 MAX_NAMED = 2  # metrics in the sentence
@@ -17,14 +18,20 @@ UNKNOWN = "whose meaning is not known"
 
 
 def changes_told(run: RunValues, pane: str) -> str:
-    """What changed most in a pane whose question its log does not answer; empty if nothing is known of it."""
-    answer = own_section_answer(run, pane)
+    """What changed most in a pane whose question its log does not answer; empty if nothing is known of it.
+
+    Not how much was counted at a step, which says nothing about the pane, nor what has only begun.
+    """
+    answer = own_section_answer(run, pane, telling=True)
     silent = answer is None or UNKNOWN in answer.sentence
     return "" if answer is None or silent or UNCHANGED in answer.sentence else answer.sentence
 
 
-def own_section_answer(run: RunValues, pane: str) -> Answer | None:
-    """The answer of a pane without a question of its own; None for a pane without values."""
+def own_section_answer(run: RunValues, pane: str, *, telling: bool = False) -> Answer | None:
+    """The answer of a pane without a question of its own; None for a pane without values.
+
+    telling: only of changes that are known to be more than an amount or a beginning.
+    """
     tags = [tag for tag in run.view.tag_index.panes.get(pane, ()) if not run.name(tag).statistic]
     if not tags:
         return None
@@ -41,7 +48,7 @@ def own_section_answer(run: RunValues, pane: str) -> Answer | None:
             with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
                 change = since_start(run, tag)
             compared += change is not None
-            if change is not None and change.moved:
+            if change is not None and change.moved and (not telling or _tells(run, values, change)):
                 moved.append((-_size(change), _clause(run, values, change)))
     clauses = [clause for _, clause in sorted(moved)[:MAX_NAMED]]
     if clauses:
@@ -62,6 +69,17 @@ def _counts(values: Values) -> bool:
     """Whether it only grows, as steps and samples so far do."""
     value = values.value
     return len(value) > 1 and bool(value[-1] > value[0] and (value[1:] >= value[:-1]).all())
+
+
+def _tells(run: RunValues, values: Values, change: SinceStart) -> bool:
+    """Whether a change is not that of a mere amount, such as of episodes in a step, nor one from zero.
+
+    Of what is good or bad every change tells something.
+    """
+    metric = run.name(values.tag).metric
+    if metric is None or metric.direction != "none":
+        return True
+    return metric.unit not in units().counts and 0.0 not in change.first_values
 
 
 def _size(change: SinceStart) -> float:
