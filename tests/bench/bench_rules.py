@@ -165,7 +165,7 @@ def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
             evaluator.feed(each)
         took.append((time.process_time() - begin) / runs)
     ruled = [series.ruled for series in evaluator.series.values()]
-    watches = sum(len(each.shown) + len(each.recordings) for each in ruled)
+    watches = sum(len(each.shown) + len(each.recording_rules) for each in ruled)
     seconds = min(took)
     print(
         f"  a whole run of {tags} tags at {points} points: {seconds * 1e3:.2f} ms, "
