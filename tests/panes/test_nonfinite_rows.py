@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import pane_view
+from rltui.panes.pane_tabs import PANES
 from rltui.panes.render.card_curve import CardStyle
 from rltui.panes.render.cards import card_lines
 from rltui.panes.rows.row import rows_of
-from tests.support.runs.made_run import NOW, MadeRun, finding
+from tests.support.runs.made_run import NOW, MadeRun, believable, finding
 from tests.support.screen.screens import opened
 
 
@@ -89,3 +91,31 @@ def test_one_fault_of_neighbours_is_told_once() -> None:
     assert all(lines[at].endswith("▲") for at in told)  # below the step in the curve
     assert lines[told[0] - 1].startswith("▲ M1") and lines[told[1] - 1].startswith("▲ M3")
     assert sum(one.startswith("▲ M") for one in lines) >= 4
+
+
+MISSING = {
+    "first third": slice(0, 100),
+    "first": slice(0, 1),
+    "middle": slice(100, 200),
+    "last third": slice(200, 300),
+    "all but one": slice(0, 299),
+    "all but the first": slice(1, 300),
+    "all": slice(0, 300),
+}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("missing", MISSING)
+def test_every_pane_can_be_drawn_wherever_values_are_not_finite(missing: str, value: float) -> None:
+    """Critics that are trained later, rewards that break, metrics that are never numbers: each has a pane."""
+    run, well = MadeRun(), believable()
+    for tag, series in well.run.series.items():
+        points = series.recent()
+        broken = points.value.copy()
+        broken[(points.step > MISSING[missing].start) & (points.step <= MISSING[missing].stop)] = value
+        run.add(tag, broken, points.step)
+    screen = opened(run)
+    for pane in PANES:
+        screen.go(pane)
+        for size in ((140, 45), (40, 12)):
+            assert screen.text(*size)

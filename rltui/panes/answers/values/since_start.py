@@ -31,7 +31,7 @@ class SinceStart(NamedTuple):
     lowest_step: where these begin, rounded to the length of an interval.
     noise: the standard deviation of a mean of an interval, from differences of neighbours, on which slow
     changes have no influence.
-    first_values: lowest and highest of the first parts of the first tenth.
+    first_values: lowest and highest of the first parts of the first tenth, or of the first ones with values.
     """
 
     start: float
@@ -178,8 +178,8 @@ def since_start(run: RunValues, tag: str) -> SinceStart | None:
     start, end = float(np.mean(means[:ENDS])), float(np.mean(means[-ENDS:]))
     early = run.in_canonical_unit(tag, series.columns(float(first), first + ENDS * width, parts).mean)
     early = early[np.isfinite(early)]
-    first_values = early[:OPENING]
-    opening = median(first_values)
+    opening = median(early[:OPENING])
+    first_values = (early if len(early) else means)[:OPENING]  # the values may be NaN until then
     if abs(opening - start) > max(
         BEYOND_NOISE * noise, BEYOND_NOISE * _noise(early), STEADY * abs(start), abs(end - start)
     ):
